@@ -10,40 +10,40 @@ import (
 	"collsim/schedule"
 )
 
-// Algorithm turns a collective into a schedule. Functions that are nil stand for what most need.
+// An Algorithm turns a collective into a schedule. A nil function means the usual default.
 type Algorithm struct {
 	Name   string            // kebab-case, unique among the algorithms of a kind
 	Kinds  []collective.Kind // what it computes
-	About  string            // what it does, one sentence
+	About  string            // what it does, in a sentence
 	When   string            // when to use it, one sentence
 	Source string            // where it was published
-	// Formula is Cost for people, at powers of two at least: of p ranks, n bytes (as
-	// collective.Spec.Bytes counts them), k = ⌈log₂ p⌉, q the largest power of two that is at most p,
-	// f = 0 if that is p, else 1, m segments of a block, and parameters by name.
+	// Formula is Cost for people, exact at powers of two at least. It has p ranks, n bytes
+	// (collective.Spec.Bytes), k = ⌈log₂ p⌉, and q, the largest power of two that is at most p. f
+	// is 0 if q = p, else 1; m is the number of segments of a block; parameters appear by name.
 	Formula string
-	// Ports is Formula where all messages that a rank sends at once share one wire, and all that it
-	// receives another, as on a switch (PerRank); empty where that makes no difference.
+	// Ports is Formula for a switch (PerRank): all messages that a rank sends at once share one
+	// wire, and all that it receives another. It is empty where that makes no difference.
 	Ports  string
 	Params []Param // what may be set, with its default as the value
 
-	// Of is the algorithm that this one is, run backwards (schedule.Transpose): Kinds[i] is the
-	// transpose of Of's Kinds[i]. All below follows from it and stays nil.
+	// Of is the algorithm that this one runs backwards (schedule.Transpose): Kinds[i] is the
+	// transpose of Of's Kinds[i]. Everything below follows from it and stays nil.
 	Of *Algorithm
-	// Bind completes an algorithm whose functions below depend on its parameters: it returns a with
-	// these functions, for the values that param gives. For one rank it only judges the values.
+	// Bind completes an algorithm whose functions below depend on its parameters. It returns a with
+	// these functions, for the values that param gives. For one rank it only validates the values.
 	Bind func(a Algorithm, ranks int, param func(name string) string) (Algorithm, error)
 
-	// Group translates rank 0's program to the other ranks; nil is a program for every rank.
+	// Group translates rank 0's program to the other ranks; nil means a program for every rank.
 	Group func(ranks int) schedule.Group
-	// Mirrored says that rank g's program has chunks translated by g with its digits in the opposite
-	// order.
+	// Mirrored translates rank g's chunks by g with its digits in the opposite order.
 	Mirrored bool
-	// Roles says which ranks do the same as seen from their peers, where no group does; nil: none.
+	// Roles gives the ranks that do the same relative to their peers, where no group does; nil:
+	// none.
 	Roles func(spec collective.Spec) schedule.Roles
-	// Even says that without a group every rank does as much as rank 0: see schedule.Plan.
+	// Even says that, without a group, every rank does as much as rank 0: see schedule.Plan.
 	Even bool
-	// Turns says that every channel may have an order of the ranks of its own (schedule.Plan.PerNode),
-	// where ranks fill nodes: an algorithm whose messages between nodes would else take one NIC each.
+	// Turns allows every channel an order of the ranks of its own (schedule.Plan.PerNode) where
+	// ranks fill nodes. Without it, all messages between nodes would use one NIC of each.
 	Turns bool
 	// Chunks is the number of blocks of the vector, for kinds whose input and output are one vector;
 	// nil is 1.
@@ -54,72 +54,72 @@ type Algorithm struct {
 	Lanes func(ranks int) int
 	// Scratch is the number of blocks of scratch, each of the size of the largest block; nil is 0.
 	Scratch func(spec collective.Spec) int
-	// Lane says what one lane of one rank does. It must be a pure function.
+	// Lane writes what one lane of one rank does. It must be a pure function.
 	Lane func(*Lane)
-	// Cost is the published cost for 2 ranks or more, each block in so many tiles; nil where none is
-	// published.
+	// Cost is the published cost for at least 2 ranks, with each block in so many tiles; nil where
+	// none is published.
 	Cost func(ranks, tiles int) Cost
 
-	// Plan writes the plan of an algorithm whose cuts, lanes or steps depend on more of a collective
-	// than its number of ranks: of its size, its root, its place. It is given the plan with the
-	// collective in it and the values of the parameters, and stands for Bind and all after it but
-	// Cost. Its error says why the algorithm is not for this collective (an Unfit). It has neither
-	// channels nor slices.
+	// Plan writes the plan of an algorithm whose cuts, lanes or steps depend on more than the
+	// number of ranks: on the size, the root, or the place. It gets a plan with the collective, and
+	// the values of the parameters. It replaces Bind and everything after it except Cost. Its error
+	// says why the algorithm does not fit this collective (an Unfit). It has neither channels nor
+	// slices.
 	Plan func(p *schedule.Plan, param func(name string) string) error
-	// Grouped says that a call is a group of sends and receives, which the host issues one by one.
+	// Grouped marks a call as a group of sends and receives, which the host issues one by one.
 	Grouped bool
-	// Ordered says that Plan takes Options.Rings, as the Orders of the plan that it is given.
+	// Ordered says that Plan uses Options.Rings, as Orders of the plan that it gets.
 	Ordered bool
-	// Picks says what the algorithm comes to for a collective, where it chooses by its size. Nil of
-	// algorithms that never choose.
+	// Picks returns the choice that the algorithm makes for a collective; nil if it never chooses.
 	Picks func(spec collective.Spec, param func(name string) string) Pick
 }
 
-// Unfit is a collective that an algorithm is not for, though it is of its kinds.
+// An Unfit error says why an algorithm does not fit a collective of its kinds.
 type Unfit struct{ Algorithm, Why string }
 
-// Error is one line.
+// Error formats the error in one line.
 func (e *Unfit) Error() string { return "algos: " + e.Algorithm + ": " + e.Why }
 
-// Lane is what an algorithm is written on: schedule's lane, which names all the steps, and the
-// collective, for what must be done differently in place.
+// A Lane is what an algorithm writes on: schedule's lane with all its steps, and the collective,
+// for what must be done differently in place.
 type Lane struct {
 	*schedule.Lane
 	Spec collective.Spec
 }
 
-// Param is a parameter of an algorithm by name, as in "chain(segment=512KiB)".
+// A Param is a parameter of an algorithm by name, as in "chain(segment=512KiB)".
 type Param struct {
 	Name, Value string
-	About       string // what it means and in which unit; not needed to set one
-	// Tries are the values to compare where nobody has chosen one: those that the time depends on.
+	About       string // meaning and unit; not needed to set one
+	// Tries are the values to compare where none was chosen.
 	Tries []string
 }
 
-// Options modify how an algorithm is applied; the zero value is the usual way.
+// Options modify how an algorithm is applied; the zero value is the usual choice.
 type Options struct {
 	Channels int // parallel instances over a part of the data each; 1 if 0
 	Slices   int // pipelined parts of every block; 1 if 0
-	Slots    int // what a connection holds; 0 leaves it to the environment
-	PerNode  int // ranks of every node, filled one after the other; 0 where it is not so
-	// Nodes are the ranks of each node, where they differ and are filled one after the other.
+	Slots    int // of a connection, in messages; 0 leaves it to the environment
+	PerNode  int // ranks of every node, filled one after the other; 0 if they are not
+	// Nodes has the number of ranks of each node, where nodes differ and are filled one after the
+	// other.
 	Nodes []int
-	// Rings are orders of the ranks of a node, which divide all ranks, by channel
-	// (topology.Graph.Rings); nil where the links of a node prefer none.
+	// Rings are orders of the ranks of a node, by channel (topology.Graph.Rings). Their length
+	// divides the number of ranks. They are nil where the links of a node prefer none.
 	Rings [][]int32
 	// NoMulticast says that no switch of a node multicasts and reduces.
 	NoMulticast bool
-	// Machine says what a library sees of the nodes, in the words of the library's algorithms
-	// (nccl.Facts); empty where nobody says.
+	// Machine describes the nodes as a library sees them, in the notation of the library's
+	// algorithms (nccl.Facts); empty if unknown.
 	Machine string
-	// Environment has the variables that a library reads, as a shell has them.
+	// Environment has the environment variables that a library reads, as a shell prints them.
 	Environment string
-	// Version is that of a library; empty is the newest that its algorithms know.
+	// Version of a library; empty means the newest known.
 	Version string
-	// Tuner has the lines of the file that a library's tuner plugin reads, each with its end; empty
-	// where there is no plugin.
+	// Tuner is the text of the file that a library's tuner plugin reads; empty where there is no
+	// plugin.
 	Tuner  string
-	Params []Param // in any order; those that are not given have their defaults
+	Params []Param // in any order; others have their defaults
 }
 
 // MaxCopies bounds channels and slices.
@@ -152,8 +152,8 @@ func (a Algorithm) Build(spec collective.Spec, o Options) (*schedule.Schedule, e
 	return s, nil
 }
 
-// transpose builds the schedule of Of and runs it backwards. Place is no matter of the way: what
-// is proven with two buffers is built, and then said to be in place.
+// transpose builds the schedule of Of and runs it backwards. In place makes no difference to the
+// steps, so it is set afterwards.
 func (a Algorithm) transpose(spec collective.Spec, o Options) (*schedule.Schedule, error) {
 	original := spec
 	original.Kind = a.Of.Kinds[slices.Index(a.Kinds, spec.Kind)]
@@ -173,8 +173,7 @@ func (a Algorithm) transpose(spec collective.Spec, o Options) (*schedule.Schedul
 	return s, nil
 }
 
-// Bound is the algorithm for a number of ranks with the options' parameters bound: what Build
-// makes a schedule of.
+// Bound returns the algorithm for a number of ranks, with the options' parameters bound.
 func (a Algorithm) Bound(ranks int, o Options) (Algorithm, error) {
 	if err := a.checkParams(o); err != nil || a.Bind == nil {
 		return a, err
@@ -187,7 +186,7 @@ func (a Algorithm) Bound(ranks int, o Options) (Algorithm, error) {
 	return b, nil
 }
 
-// plan is the algorithm bound, and its plan. That of a transpose has all but what a lane does.
+// plan returns the bound algorithm and its plan. The plan of a transpose has no Lane.
 func (a Algorithm) plan(spec collective.Spec, o Options) (Algorithm, schedule.Plan, error) {
 	none := schedule.Plan{}
 	if err := a.check(spec, o); err != nil {
@@ -226,8 +225,8 @@ func (a Algorithm) plan(spec collective.Spec, o Options) (Algorithm, schedule.Pl
 	return a, p, nil
 }
 
-// turn gives the channels of a plan orders of their own, where ranks fill nodes. It keeps a group
-// that is one only of nodes and places in them, if there is one and nodes are alike: a ring's.
+// turn gives the channels of a plan orders of their own, where ranks fill nodes. If nodes are
+// equal, it keeps a ring's group as a group of nodes and places in them.
 func (a Algorithm) turn(p *schedule.Plan, o Options) {
 	ranks, perNode := p.Spec.Ranks, o.PerNode
 	if a.Turned() && len(o.Rings) >= p.Channels && ranks > 1 && ranks%len(o.Rings[0]) == 0 {
@@ -258,10 +257,10 @@ func (a Algorithm) turn(p *schedule.Plan, o Options) {
 	}
 }
 
-// Turned reports whether the algorithm, or the one that it is backwards, says Turns.
+// Turned reports whether the algorithm, or the one that it runs backwards, has Turns.
 func (a Algorithm) Turned() bool { return a.Turns || a.Of != nil && a.Of.Turns }
 
-// written is the plan that Plan writes.
+// written returns the plan that Plan writes.
 func (a Algorithm) written(spec collective.Spec, o Options) (schedule.Plan, error) {
 	if o.Channels > 1 || o.Slices > 1 {
 		return schedule.Plan{}, &Unfit{a.Name, "it has neither channels nor slices"}
@@ -276,8 +275,8 @@ func (a Algorithm) written(spec collective.Spec, o Options) (schedule.Plan, erro
 	return p, nil
 }
 
-// backwards is the cost of the transpose: the rounds in the opposite order, each with an addition
-// of all that it transfers if the kind reduces, but for what was handed over.
+// backwards returns the cost of the transpose: the rounds in the opposite order. If the kind
+// reduces, each round adds all that it transfers, except for blocks that were handed over.
 func (a *Algorithm) backwards(kind collective.Kind) func(ranks, tiles int) Cost {
 	return func(ranks, tiles int) Cost {
 		c := a.Cost(ranks, tiles)
@@ -293,7 +292,7 @@ func (a *Algorithm) backwards(kind collective.Kind) func(ranks, tiles int) Cost 
 	}
 }
 
-// check says what is wrong with what is asked, parameters apart.
+// check validates the collective and the options, except for parameters.
 func (a Algorithm) check(spec collective.Spec, o Options) error {
 	if err := spec.Validate(); err != nil {
 		return fmt.Errorf("algos: %s: %w", a.Name, err)
@@ -317,6 +316,7 @@ func (a Algorithm) check(spec collective.Spec, o Options) error {
 	return nil
 }
 
+// kindsText formats the names of kinds.
 func kindsText(kinds []collective.Kind) string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
@@ -325,7 +325,7 @@ func kindsText(kinds []collective.Kind) string {
 	return strings.Join(names, " and ")
 }
 
-// count is what an optional function gives, 1 without it.
+// count returns the value of an optional function, 1 without it.
 func count(f func(ranks int) int, ranks int) int {
 	if f == nil {
 		return 1

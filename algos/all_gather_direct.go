@@ -3,7 +3,7 @@ package algos
 import "collsim/collective"
 
 // Direct all_gather. Every rank sends its block to all others at once, on a lane each. Lane k of
-// rank r and lane p−2−k of rank r+1+k are the two ends of a wire.
+// rank r and lane p−2−k of rank r+1+k are connected.
 //
 //	p = 4, rank 0:   lane 0 ↔ 1   lane 1 ↔ 2   lane 2 ↔ 3
 //
@@ -33,6 +33,6 @@ var directAllGather = Algorithm{
 	Cost: func(p, _ int) Cost { return rounds(Round{Times: 1, Blocks: 1, Fan: p - 1}) },
 }
 
-// opposite makes the next step of lane k, which talks to rank r+1+k, face that rank's lane that
-// talks to r.
+// opposite makes the next step of lane k, whose peer is rank r+1+k, face that rank's lane whose
+// peer is r.
 func opposite(l *Lane) { l.Facing(l.Ranks - 2 - l.Index) }

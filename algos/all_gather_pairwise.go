@@ -2,12 +2,12 @@ package algos
 
 import "collsim/collective"
 
-// Pairwise all_gather. In round i every rank sends its block to the i-th rank after it, and hears
-// from the i-th before it.
+// Pairwise all_gather. In round i every rank sends its block to the i-th rank after it, and
+// receives from the i-th before it.
 //
 //	p = 4, rank 0:   →1 ←3 │ →2 ←2 │ →3 ←1
 //
-// Every block goes straight to where it belongs, so that an uneven one holds up nobody else's.
+// Every block goes straight to its destination, so a long one delays no others.
 //
 // "Spreading simple" of Benson, Chu, Huang and Caglar, "A comparison of MPICH allgather algorithms
 // on switched networks", EuroPVM/MPI 2003.

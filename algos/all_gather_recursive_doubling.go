@@ -22,8 +22,8 @@ var recursiveDoublingAllGather = Algorithm{
 	Cost:    func(p, _ int) Cost { return doublingCost(p, p-1) },
 }
 
-// doublingGather is what a rank does where a folded rank gets so many blocks at the end: all but
-// its own, which it keeps, or all.
+// doublingGather writes what a rank does. A folded rank gets back blocks at the end: all but its
+// own, which it keeps, or all.
 func doublingGather(l *Lane, back int) {
 	r, p, f := l.Rank, l.Ranks, foldOf(l.Ranks)
 	me := f.number(r)
@@ -53,7 +53,7 @@ func doublingGather(l *Lane, back int) {
 	}
 }
 
-// doublingCost is its cost.
+// doublingCost returns the cost of doublingGather.
 func doublingCost(p, back int) Cost {
 	f := foldOf(p)
 	var r []Round

@@ -24,15 +24,15 @@ var ringAllGather = Algorithm{
 	Cost:    func(p, _ int) Cost { return rounds(Round{Times: p - 1, Blocks: 1}) },
 }
 
-// passAround makes every rank's block go round the ring: +1 from each rank to the next, −1 to the
-// one before.
-func passAround(l *Lane, way int) {
+// passAround makes every rank's block go round the ring: with step +1 from each rank to the next,
+// with −1 to the one before.
+func passAround(l *Lane, step int) {
 	r, p := l.Rank, l.Ranks
-	prev, next := r-way, r+way
+	prev, next := r-step, r+step
 
 	l.KeepSend(next, l.Chunk(r))
 	for i := 1; i < p-1; i++ {
-		l.CopySend(prev, next, l.Chunk(r-way*i))
+		l.CopySend(prev, next, l.Chunk(r-step*i))
 	}
-	l.Recv(prev, l.Chunk(r+way))
+	l.Recv(prev, l.Chunk(r+step))
 }

@@ -53,8 +53,8 @@ var binomialAllReduce = Algorithm{
 	},
 }
 
-// binomialRoles says who does the same in a binomial tree: who is as far from its parent, and has
-// as many ranks below.
+// binomialRoles returns the roles of a binomial tree. Ranks have one role if they have the same
+// distance to their parent, and as many ranks below them.
 func binomialRoles(spec collective.Spec) schedule.Roles {
 	return func(rank int, peers []int32) (role int64, all []int32) {
 		v, p := mod(rank-spec.Root, spec.Ranks), spec.Ranks
@@ -69,8 +69,9 @@ func binomialRoles(spec collective.Spec) schedule.Roles {
 	}
 }
 
-// lowestBit is the lowest set bit of a rank counted from the root: the distance to its parent in
-// the binomial tree. The root's is the first power of two that is no rank any more.
+// lowestBit returns the lowest set bit of a rank counted from the root: the distance to its parent
+// in the binomial tree. For the root it is the first power of two that is at least the number of
+// ranks.
 func lowestBit(v, ranks int) int {
 	if v == 0 {
 		return 1 << ceilLog2(ranks)

@@ -56,7 +56,7 @@ const (
 	balanced = "balanced"
 )
 
-// hierarchical is what a rank does in outer groups of inner ranks.
+// hierarchical writes what a rank does in outer groups of inner ranks.
 func hierarchical(l *Lane, inner, outer int) {
 	group, place := l.Rank/inner, l.Rank%inner
 	member := func(i int) int { return group*inner + mod(place+i, inner) } // of this group
@@ -95,8 +95,8 @@ func hierarchical(l *Lane, inner, outer int) {
 	}
 }
 
-// innerRanks reads the parameter inner for a number of ranks. One rank has no groups: any number
-// will do. What is still called node has no nodes.
+// innerRanks reads the parameter inner for a number of ranks. For one rank, any number is valid. A
+// value that is still "node" means that ranks do not fill equal nodes.
 func innerRanks(ranks int, text string) (int, error) {
 	if text == balanced || text == perNode {
 		return divisor(ranks, func(d int) bool { return d*d <= ranks }), nil
@@ -121,8 +121,8 @@ func innerRanks(ranks int, text string) (int, error) {
 	return inner, nil
 }
 
-// divisor is the largest divisor of n of which the function holds; 1 if it holds of none. It must
-// hold of all numbers up to some one.
+// divisor returns the largest divisor of n for which holds is true; 1 if there is none. REQUIRES:
+// holds is true up to some number and false beyond it.
 func divisor(n int, holds func(int) bool) int {
 	best := 1
 	for d := 1; d*d <= n; d++ {

@@ -23,7 +23,7 @@ var rabenseifnerAllReduce = Algorithm{
 	Formula: "2·k·α + 2·((q−1)/q+f)·n·β + ((q−1)/q+f)·n·γ",
 	Chunks:  func(ranks int) int { return foldOf(ranks).q },
 	Group:   flips,
-	// Who differs in the lowest bit halves first: chunks differ in the highest one.
+	// Ranks that differ in the lowest bit halve first, but their chunks differ in the highest one.
 	Mirrored: true,
 	Lane: func(l *Lane) {
 		f := foldOf(l.Ranks)
@@ -63,7 +63,7 @@ var rabenseifnerAllReduce = Algorithm{
 	},
 }
 
-// halve leaves number me with the sum of one chunk, which it returns: of the half that partners
+// halve leaves number me with the sum of one chunk, which it returns. Of the half that partners
 // have in common, the lower one keeps the first half.
 func halve(l *Lane, f fold, me int) (chunk int) {
 	for d, n := 1, f.q/2; d < f.q; d, n = 2*d, n/2 {
@@ -81,7 +81,7 @@ func halve(l *Lane, f fold, me int) (chunk int) {
 	return chunk
 }
 
-// gatherBack exchanges what has been halved in the opposite order, beginning with one chunk.
+// gatherBack exchanges the sums in the opposite order, beginning with one chunk.
 func gatherBack(l *Lane, f fold, me, chunk int) {
 	for d, n := f.q/2, 1; d > 0; d, n = d/2, 2*n {
 		partner := f.rank(me ^ d)

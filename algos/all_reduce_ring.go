@@ -17,12 +17,12 @@ import (
 //	4, 5      0, 3        1, 0        2, 1        3, 2      keep, pass on
 //	end       2           3           0           1         keep
 //
-// Where a chunk sets out and which way it goes decide the order of its additions, and libraries
-// differ in that (ringOrders); the picture is Open MPI's. Chunks here are as even as they can be,
-// which not every library cuts them to.
+// The rank where a chunk sets out, and its direction, decide the order of its additions. Libraries
+// differ in that (ringOrders); the picture is Open MPI's. Chunks here are as even as possible; some
+// libraries cut otherwise.
 //
-// Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
-// J. Parallel Distrib. Comput. 69(2), 2009.
+// Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", J.
+// Parallel Distrib. Comput. 69(2), 2009.
 var ringAllReduce = Algorithm{
 	Name:    "ring",
 	Kinds:   []collective.Kind{collective.AllReduce},
@@ -52,24 +52,24 @@ var ringAllReduce = Algorithm{
 	},
 }
 
-// ringOrder is a library's order of additions: chunk c sets out from rank c+start and goes from
-// each rank to rank+way.
+// A ringOrder is a library's order of additions: chunk c sets out from rank c+start and goes from
+// each rank to rank+step.
 type ringOrder struct {
-	library    string
-	start, way int
+	library     string
+	start, step int
 }
 
-// openMPIOrder is the default.
+// openMPIOrder is the default order.
 const openMPIOrder = "openmpi"
 
-// ringOrders lists them. Open MPI's is in coll/base/coll_base_allreduce.c
+// ringOrders lists the orders. Open MPI's is in coll/base/coll_base_allreduce.c
 // (ompi_coll_base_allreduce_intra_ring), NCCL's in device/all_reduce.h (runRing), gloo's in
 // gloo/allreduce.cc (ring). oneCCL and MPICH (allreduce_intra_ring) add up as NCCL does.
 func ringOrders() []ringOrder {
 	return []ringOrder{{"nccl", +1, +1}, {openMPIOrder, 0, +1}, {"gloo", -1, -1}}
 }
 
-// ringOrderOf is the order of a library.
+// ringOrderOf returns the order of a library.
 func ringOrderOf(library string) (ringOrder, error) {
 	all := ringOrders()
 	i := slices.IndexFunc(all, func(o ringOrder) bool { return o.library == library })
@@ -99,19 +99,19 @@ func ringAlign(cut, library string) (int64, error) {
 	return 0, fmt.Errorf("cut=%s: one of order, even, equal, pairs is expected", cut)
 }
 
-// ringAround is what a rank does.
+// ringAround writes what a rank does.
 func ringAround(l *Lane, o ringOrder) {
-	p, prev, next := l.Ranks, l.Rank-o.way, l.Rank+o.way
-	first := l.Rank - o.start // of the chunks, the one that sets out here
+	p, prev, next := l.Ranks, l.Rank-o.step, l.Rank+o.step
+	first := l.Rank - o.start // the chunk that sets out here
 
 	l.Send(next, l.Chunk(first))
 	for i := 1; i < p-1; i++ {
-		l.ReduceSend(prev, next, l.Chunk(first-i*o.way))
+		l.ReduceSend(prev, next, l.Chunk(first-i*o.step))
 	}
 	l.Completes()
-	l.ReduceCopySend(prev, next, l.Chunk(first+o.way))
+	l.ReduceCopySend(prev, next, l.Chunk(first+o.step))
 	for i := range p - 2 {
-		l.CopySend(prev, next, l.Chunk(first-i*o.way))
+		l.CopySend(prev, next, l.Chunk(first-i*o.step))
 	}
-	l.Recv(prev, l.Chunk(first+2*o.way))
+	l.Recv(prev, l.Chunk(first+2*o.step))
 }

@@ -54,7 +54,8 @@ func sendBlock(l *Lane) {
 	l.Send(q, l.Chunk(q))
 }
 
-// inRankOrder is this rank's block of the inputs of all ranks, as the lanes of sendBlock send it.
+// inRankOrder returns this rank's block of the inputs of all ranks, as the lanes of sendBlock send
+// it.
 func inRankOrder(l *Lane) []schedule.Source {
 	sources := make([]schedule.Source, l.Ranks)
 	for q := range sources {

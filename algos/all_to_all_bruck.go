@@ -43,7 +43,7 @@ var bruckAllToAll = Algorithm{
 	},
 }
 
-// withBit is the blocks of scratch whose number has bit d.
+// withBit returns the blocks of scratch whose number has bit d.
 func withBit(l *Lane, d int) schedule.Region {
 	p := l.Ranks
 	n := countWithBit(p, d)
@@ -62,5 +62,5 @@ func withBit(l *Lane, d int) schedule.Region {
 	return r
 }
 
-// countWithBit is how many of the numbers 0 … p−1 have bit d.
+// countWithBit returns how many of the numbers 0 … p−1 have bit d.
 func countWithBit(p, d int) int { return p/(2*d)*d + max(0, p%(2*d)-d) }

@@ -5,13 +5,13 @@ import (
 	"collsim/schedule"
 )
 
-// Pairwise all_to_all. In round i every rank sends to the i-th after it and hears from the i-th
-// before it, so that nobody hears from two at once.
+// Pairwise all_to_all. In round i every rank sends to the i-th after it and receives from the i-th
+// before it, so that no rank receives from two at once.
 //
 //	p = 4, rank 0:   →1 ←3 │ →2 ←2 │ →3 ←1
 //
-// In place, the blocks that come in the first half of the rounds would overwrite those that leave
-// in the second half: these are put aside at the beginning.
+// In place, the blocks that arrive in the first half of the rounds would overwrite those that leave
+// in the second half. These are set aside at the beginning.
 //
 // Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
 // IJHPCA 19(1), 2005, §4.3.
@@ -36,8 +36,8 @@ var pairwiseAllToAll = Algorithm{
 	Cost: func(p, _ int) Cost { return rounds(Round{Times: p - 1, Blocks: 1}) },
 }
 
-// setAside is how many blocks an all_to_all that goes by distance keeps in scratch: in place, those
-// that would be overwritten before they are sent.
+// setAside returns how many blocks an all_to_all in order of distance keeps in scratch: in place,
+// those that would be overwritten before they are sent.
 func setAside(spec collective.Spec) int {
 	if spec.InPlace {
 		return (spec.Ranks - 1) / 2
@@ -45,8 +45,8 @@ func setAside(spec collective.Spec) int {
 	return 0
 }
 
-// outgoing keeps the rank's own block and sets blocks r−aside … r−1 aside. What it returns says
-// where the block for rank r+i is.
+// outgoing keeps the rank's own block and sets blocks r−aside … r−1 aside. It returns a function
+// that locates the block for rank r+i.
 func outgoing(l *Lane) func(i int) schedule.Region {
 	r, aside := l.Rank, setAside(l.Spec)
 	if !l.Spec.InPlace {

@@ -9,7 +9,7 @@ import (
 	"collsim/unit"
 )
 
-// Model is what closed forms need to know of a machine.
+// A Model has the parameters of a machine that closed forms need.
 type Model struct {
 	Alpha  unit.Time // α: the latency of every message
 	Rate   unit.Rate // 1/β: bytes a second on every wire; 0 is unlimited
@@ -17,22 +17,22 @@ type Model struct {
 	Wires  Wires
 }
 
-// Wires says what messages have a wire of their own.
+// Wires says which messages share a wire.
 type Wires int
 
 // Wires of a Model.
 const (
-	PerConnection Wires = iota // those from one lane to one other: nothing ever waits
-	PerPair                    // those from one rank to one other, as on a full mesh
-	PerRank                    // those of one rank, and those to one rank, as on a switch
+	PerConnection Wires = iota // one for each pair of lanes: nothing ever waits
+	PerPair                    // one for each pair of ranks, as on a full mesh
+	PerRank                    // one out of each rank and one into it, as on a switch
 )
 
-// ClosedForm is the published cost in picoseconds, with the size of the largest block. Transfers
-// and additions are rounded up one by one, slices too, as in the time model. A run with one channel
-// and slots enough, on wires that it shares with nobody, never takes longer; package algostest
-// holds every algorithm to that, and to equality where the formula is exact. Channels share the
-// wires: what they transfer together counts. An error says that no cost is published: of the
-// algorithm, or for the model's wires.
+// ClosedForm returns the published cost in picoseconds, with the size of the largest block.
+// Transfers and additions are rounded up one by one, slices too, as in the time model. Consider a
+// run with one channel and enough slots, on wires that it shares with no other traffic. It never
+// takes longer. Package algostest checks that for every algorithm, and equality where the formula
+// is exact. Channels share the wires, so their transfers add up. An error says that no cost is
+// published: for the algorithm, or for the model's wires.
 func (a Algorithm) ClosedForm(spec collective.Spec, o Options, m Model) (unit.Time, error) {
 	a, plan, err := a.plan(spec, o)
 	if err != nil || a.Cost != nil && idle(spec) {
@@ -56,8 +56,8 @@ func (a Algorithm) ClosedForm(spec collective.Spec, o Options, m Model) (unit.Ti
 	return total, nil
 }
 
-// CostOf is the published cost of a collective, for as many tiles as the options make of its
-// largest block; no rounds for one rank, or for no data.
+// CostOf returns the published cost of a collective, for the number of tiles that the options make
+// of its largest block. It has no rounds for one rank, or for no data.
 func (a Algorithm) CostOf(spec collective.Spec, o Options) (Cost, error) {
 	a, plan, err := a.plan(spec, o)
 	if err != nil || a.Cost != nil && idle(spec) {
@@ -70,12 +70,14 @@ func (a Algorithm) CostOf(spec collective.Spec, o Options) (Cost, error) {
 	return a.Cost(spec.Ranks, tiles), nil
 }
 
+// noCost returns the error that no cost is published.
 func (a Algorithm) noCost() error { return fmt.Errorf("algos: %s: no cost is published", a.Name) }
 
-// idle reports whether there is nothing to be sent.
+// idle reports whether there is nothing to send.
 func idle(spec collective.Spec) bool { return spec.Ranks == 1 || spec.Empty() }
 
-// round is the time of one transfer of a round: each piece is so many bytes of the largest block.
+// round returns the time of one transfer of a round: each piece is so many bytes of the largest
+// block.
 func (m Model) round(r Round, pieces []unit.Bytes) unit.Time {
 	total := unit.Time(0)
 	for _, piece := range pieces {
@@ -89,8 +91,8 @@ func (m Model) round(r Round, pieces []unit.Bytes) unit.Time {
 	return total
 }
 
-// pieces is what the largest block, or its largest tile, is transferred in: one for each slice of
-// each channel. tiles is the number of tiles of the largest block.
+// pieces returns the sizes of the transfers of the largest block, or its largest tile: one for each
+// slice of each channel. tiles is the number of tiles of the largest block.
 func pieces(p *schedule.Plan) (sizes []unit.Bytes, tiles int) {
 	width := unit.Bytes(p.Spec.Type.Width())
 	tiles = 1
@@ -107,9 +109,9 @@ func pieces(p *schedule.Plan) (sizes []unit.Bytes, tiles int) {
 	return sizes, tiles
 }
 
-// largestBlock is the number of elements that a channel has of the largest block: a vector is cut
-// into channels first and then into chunks; blocks that belong to ranks are cut into channels. A
-// rank's block for itself is never sent and does not count.
+// largestBlock returns the number of elements of the largest block in a channel. A vector is cut
+// into channels first and then into chunks; blocks of ranks are cut into channels. A rank's block
+// for itself is never sent and does not count.
 func largestBlock(p *schedule.Plan, channel int64) int64 {
 	spec := &p.Spec
 	n := spec.Count
@@ -122,13 +124,13 @@ func largestBlock(p *schedule.Plan, channel int64) int64 {
 	}
 	n = evenPart(n, int64(p.Channels), channel)
 	largest := evenPart(n, int64(p.Chunks), 0)
-	if p.Align > 0 { // the largest is the first, of which there may be fewer
+	if p.Align > 0 { // the first is the largest, or all there is
 		largest = min((largest+p.Align-1)/p.Align*p.Align, n)
 	}
 	return largest
 }
 
-// evenPart is the i-th of k parts of n, of which the first n mod k have one more.
+// evenPart returns the size of the i-th of k parts of n, where the first n mod k have one more.
 func evenPart(n, k, i int64) int64 {
 	if i < n%k {
 		return n/k + 1
@@ -136,7 +138,7 @@ func evenPart(n, k, i int64) int64 {
 	return n / k
 }
 
-// over is the time of n transfers of so many bytes as one; no rate is no limit.
+// over returns the time of n transfers of so many bytes as one; rate 0 is unlimited.
 func over(b unit.Bytes, n int, r unit.Rate) unit.Time {
 	switch {
 	case r == 0 || n == 0:
@@ -147,7 +149,7 @@ func over(b unit.Bytes, n int, r unit.Rate) unit.Time {
 	return (b * unit.Bytes(n)).Over(r)
 }
 
-// times is n of a time, at most Forever.
+// times returns n times a time, at most Forever.
 func times(n int, t unit.Time) unit.Time {
 	if n > 0 && t > unit.Forever/unit.Time(n) {
 		return unit.Forever

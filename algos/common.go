@@ -6,26 +6,26 @@ import (
 	"collsim/schedule"
 )
 
-// rotations and flips are the groups of algorithms in which every rank does the same as seen from
-// itself; of flips, those of a power of two.
+// rotations and flips are the groups of algorithms in which every rank does the same relative to
+// itself: modulo the number of ranks, or by exclusive or at powers of two.
 var rotations, flips = schedule.Rotations, schedule.Flips
 
-// perRank is one for every rank: chunks, or lanes.
+// perRank returns the number of ranks, where there is a chunk or lane for each.
 func perRank(ranks int) int { return ranks }
 
-// perPeer is one for every other rank.
+// perPeer returns the number of peers, where there is a lane for each.
 func perPeer(ranks int) int { return ranks - 1 }
 
-// floorLog2 is ⌊log₂ n⌋. REQUIRES: n ≥ 1.
+// floorLog2 returns ⌊log₂ n⌋. REQUIRES: n ≥ 1.
 func floorLog2(n int) int { return bits.Len(uint(n)) - 1 }
 
-// ceilLog2 is ⌈log₂ n⌉. REQUIRES: n ≥ 1.
+// ceilLog2 returns ⌈log₂ n⌉. REQUIRES: n ≥ 1.
 func ceilLog2(n int) int { return bits.Len(uint(n - 1)) }
 
 // powerOf2 reports whether n is a power of two.
 func powerOf2(n int) bool { return n&(n-1) == 0 }
 
-// mod is the remainder that is never negative.
+// mod returns the remainder that is never negative.
 func mod(a, n int) int {
 	if a %= n; a < 0 {
 		a += n

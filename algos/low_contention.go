@@ -16,13 +16,13 @@ import (
 // pytorch/pytorch, torch/distributed/_symmetric_memory/__init__.py, _low_contention_all_gather and
 // _low_contention_reduce_scatter, with the note on low-contention collectives there.
 
-// symmetricInput is the parameter of collectives whose input may be symmetric memory.
+// symmetricInput returns the parameter of collectives whose input may be symmetric memory.
 func symmetricInput(otherwise string) []Param {
 	return []Param{{Name: "symmetric", Value: "true", About: "whether others can read the input; " +
 		"otherwise " + otherwise}}
 }
 
-// isSymmetric reads it.
+// isSymmetric reads the parameter of symmetricInput.
 func isSymmetric(param func(string) string) (bool, error) {
 	switch text := param("symmetric"); text {
 	case "true", "false":
@@ -50,7 +50,7 @@ var lowContentionAllGather = Algorithm{
 	},
 }
 
-// pullBlocks is the all_gather.
+// pullBlocks writes the all_gather.
 func pullBlocks(l *Lane, symmetric bool) {
 	theirs := l.In(0)
 	if !symmetric {
@@ -86,8 +86,8 @@ var lowContentionReduceScatter = Algorithm{
 	},
 }
 
-// bringAndAdd is the reduce_scatter. Block q of the workspace is what rank q has of this rank's
-// block; all are added in the order of ranks.
+// bringAndAdd writes the reduce_scatter. Block q of the workspace is rank q's input for this rank's
+// block; all are added in rank order.
 func bringAndAdd(l *Lane, symmetric bool) {
 	meet(l)
 	for i := range l.Ranks {
@@ -111,10 +111,10 @@ func bringAndAdd(l *Lane, symmetric bool) {
 	l.Combine([]schedule.Region{l.Out(0)}, nil, sources...)
 }
 
-// byCopyEngine launches a copy without SMs.
+// byCopyEngine launches a copy on a copy engine, without SMs.
 var byCopyEngine = schedule.Launch{Engine: schedule.CopyEngine, Name: "copy"}
 
-// meet is a barrier, a kernel of one block.
+// meet writes a barrier, as a kernel of one block.
 func meet(l *Lane) {
 	l.Launch(schedule.Launch{Name: "barrier"})
 	l.Barrier()

@@ -13,33 +13,30 @@ import (
 // maxTiles bounds the tiles of a block: each is a round, and rounds are counted in 32 bits.
 const maxTiles = 1 << 20
 
-// segmented is the parameter of algorithms that pipeline tiles of a block.
+// segmented returns the parameter of algorithms that pipeline tiles of a block.
 func segmented(usual string) []Param {
 	return []Param{{Name: "segment", Value: usual, Tries: []string{"64KiB", "512KiB", "4MiB"},
 		About: "the size of the pieces that follow one another, in bytes; the last may be shorter"}}
 }
 
-// AsSwitch is the value of a parameter that is as the switch of a node is: true where that
-// multicasts and reduces, false where it does not, and AsSwitch where nobody says
-// (Options.NoMulticast).
+// AsSwitch is a parameter value that stands for a property of the node's switch. It becomes false
+// if Options.NoMulticast says that no switch multicasts and reduces; otherwise it stays.
 const AsSwitch = "switch"
 
-// AsMachine is the value of a parameter that is as the nodes of the network are (Options.Machine).
+// AsMachine is a parameter value that stands for Options.Machine.
 const AsMachine = "device"
 
-// AsEnvironment is the value of a parameter that is what a library is told (Options.Environment).
+// AsEnvironment is a parameter value that stands for Options.Environment.
 const AsEnvironment = "scenario"
 
-// AsVersion is the value of a parameter that is the version of a library (Options.Version), or the
-// newest that is known.
+// AsVersion is a parameter value that stands for Options.Version, or the newest version known.
 const AsVersion = "newest"
 
-// AsTuner is the value of a parameter that is what a tuner plugin of a library is told
-// (Options.Tuner).
+// AsTuner is a parameter value that stands for Options.Tuner.
 const AsTuner = "file"
 
-// Param is the value of a parameter: the given one, else the default; "" if the algorithm
-// does not have it. What is as many as the ranks of a node is the number, where there are nodes.
+// Param returns the value of a parameter: the given one, else the default; "" if the algorithm does
+// not have it. Values that stand for options (AsSwitch, "node", …) are replaced by them.
 func (a Algorithm) Param(name string, o Options) string {
 	for _, list := range [][]Param{o.Params, a.Params} {
 		for _, p := range list {
@@ -65,7 +62,7 @@ func (a Algorithm) Param(name string, o Options) string {
 }
 
 // maxCompared bounds the segments of a vector that are worth comparing: more take long to simulate
-// and are faster nowhere.
+// and are never faster.
 const maxCompared = 1 << 12
 
 // Variants lists the parameters, one at a time, that are worth comparing where the options do not
@@ -88,7 +85,7 @@ func (a Algorithm) Variants(spec collective.Spec, o Options) (list []Param) {
 	return list
 }
 
-// means is a value in the form that all have that make the same schedule.
+// means returns a canonical form of a value: values with equal forms make equal schedules.
 func means(value string, spec collective.Spec, o Options) string {
 	switch {
 	case value == perNode && o.PerNode > 0:
@@ -132,7 +129,7 @@ func (a Algorithm) checkParams(o Options) error {
 	return nil
 }
 
-// choice names what somebody may have meant.
+// choice formats the names that may have been meant.
 func choice(name string, names []string) string {
 	if near := nearest.To(name, names, 3); len(near) > 0 {
 		return "nearest: " + list(near)
@@ -140,7 +137,7 @@ func choice(name string, names []string) string {
 	return "there are " + list(names)
 }
 
-// segment is the number of elements of a tile, 0 for algorithms that do not pipeline.
+// segment returns the number of elements of a tile, 0 for algorithms that do not pipeline.
 func (a Algorithm) segment(spec collective.Spec, o Options) (int64, error) {
 	text := a.Param("segment", o)
 	if text == "" {

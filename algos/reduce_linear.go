@@ -5,13 +5,13 @@ import (
 	"collsim/schedule"
 )
 
-// Linear reduce. All send to the root, which adds from the last rank down to the first, each vector
-// on the left of what it has: operands are in rank order, and the sum is the same for any root.
+// Linear reduce. All send to the root. It adds from the last rank down to the first, each vector as
+// the left operand. So operands are in rank order, and the sum is the same for any root.
 //
 //	p = 4, root 2:   2+3 │ 1+(2+3) │ 0+(1+(2+3))
 //
 // The root's own vector has its turn among the others, so the partial sums are in scratch until the
-// last addition. flat is the same with the additions in another order.
+// last addition. flat makes the additions in another order.
 //
 // Open MPI's linear algorithm (coll/base/coll_base_reduce.c,
 // ompi_coll_base_reduce_intra_basic_linear). All messages leave at once and each has its wire; at a

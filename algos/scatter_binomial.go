@@ -60,7 +60,7 @@ var binomialScatter = Algorithm{
 	Cost: func(p, _ int) Cost { return rounds(halvings(p)...).atMost(!powerOf2(p)) },
 }
 
-// halvings are the rounds of a binomial scatter: the root's, who sends the most.
+// halvings returns the rounds of a binomial scatter at the root, which sends the most.
 func halvings(p int) []Round {
 	var r []Round
 	for d := 1 << ceilLog2(p) / 2; d > 0; d /= 2 {

@@ -65,11 +65,11 @@ func ForKind(k collective.Kind) []Algorithm {
 	return slices.DeleteFunc(Table(), func(a Algorithm) bool { return !a.Does(k) })
 }
 
-// Find is the algorithm of a kind that has a name; "-" and "_" are the same. If there is none, the
+// Find returns the algorithm of a kind with a name; "-" and "_" are the same. If there is none, the
 // error names the nearest ones, and the kinds that have an algorithm of that name.
 func Find(k collective.Kind, name string) (Algorithm, error) { return FindIn(Table(), k, name) }
 
-// FindIn is Find in another table of algorithms.
+// FindIn looks up a name as Find does, in another table of algorithms.
 func FindIn(table []Algorithm, k collective.Kind, name string) (Algorithm, error) {
 	canonical := strings.ReplaceAll(strings.ToLower(name), "_", "-")
 	var names, elsewhere []string
@@ -95,4 +95,5 @@ func FindIn(table []Algorithm, k collective.Kind, name string) (Algorithm, error
 	return Algorithm{}, fmt.Errorf("algos: %v has no algorithm %q; %s", k, name, hint)
 }
 
+// list joins words with commas.
 func list(words []string) string { return strings.Join(words, ", ") }

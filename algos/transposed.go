@@ -5,9 +5,9 @@ import (
 	"collsim/schedule"
 )
 
-// Algorithms that are others run backwards: what moved data one way sums it, or moves it, the other
-// way. Costs, rounds and messages are those of the original, with an addition for every block that
-// arrives where sums are made.
+// Algorithms that are others run backwards: data that was moved is moved, or summed, along the
+// reversed paths. Costs, rounds and messages are those of the original, with an addition for every
+// block that arrives where sums are made.
 
 // Recursive halving reduce_scatter: recursive doubling all_gather backwards. Partners at distance
 // …, 4, 2, 1 exchange the halves of what they have that the other one needs, and add. If the ranks
@@ -31,9 +31,9 @@ var recursiveHalvingReduceScatter = Algorithm{
 	Of:      &doublingAllGatherOfAll,
 }
 
-// doublingAllGatherOfAll is what recursiveHalvingReduceScatter is made of: a folded rank gets its
-// own block back with the others, which backwards is that it hands it over with them. It is no
-// algorithm of its own.
+// doublingAllGatherOfAll is the original of recursiveHalvingReduceScatter. A folded rank gets its
+// own block back with the others, so that backwards it hands over all of them. It is not in the
+// table.
 var doublingAllGatherOfAll = Algorithm{
 	Name:  "recursive-doubling",
 	Kinds: recursiveDoublingAllGather.Kinds,
@@ -69,8 +69,8 @@ var ringReduceScatter = Algorithm{
 	Of:      &backwardRingAllGather,
 }
 
-// backwardRingAllGather is what ringReduceScatter is made of, so that it goes from each rank to the
-// next; it is no algorithm of its own.
+// backwardRingAllGather is the original of ringReduceScatter, so that this goes from each rank to
+// the next. It is not in the table.
 var backwardRingAllGather = Algorithm{
 	Name:  "ring",
 	Kinds: ringAllGather.Kinds,

@@ -2,16 +2,16 @@ package algos
 
 import "collsim/schedule"
 
-// node is a rank's place in a binary tree.
+// A node is a rank's place in a binary tree.
 type node struct {
 	parent   int   // −1 at the root
-	children []int // at most two, in the order in which NCCL adds what they send
+	children []int // at most two, in the order in which NCCL adds their sums
 	depth    int   // hops to the root, at most ⌈log₂ p⌉
 }
 
-// binaryTree is a rank's place in NCCL's binary tree, whose leaves are the odd ranks
-// (graph/trees.cc, ncclGetBtree). The parent has the next higher bit set instead of the lowest one,
-// or just not the lowest one if that is beyond the last rank. From left to right, nodes are in
+// binaryTree returns a rank's place in NCCL's binary tree, whose leaves are the odd ranks
+// (graph/trees.cc, ncclGetBtree). The parent has the next higher bit set instead of the lowest one.
+// If that is beyond the last rank, it has just not the lowest one. From left to right, nodes are in
 // rank order, and so are children.
 //
 //	p = 14:   0───────────8
@@ -36,7 +36,7 @@ func binaryTree(rank, ranks int) node {
 	return n
 }
 
-// treeParent is the parent in binaryTree, −1 at the root.
+// treeParent returns the parent in binaryTree, −1 at the root.
 func treeParent(rank, ranks int) int {
 	if rank == 0 {
 		return -1
@@ -48,9 +48,10 @@ func treeParent(rank, ranks int) int {
 	return rank &^ low
 }
 
-// doubleTree is a rank's place in tree 0 or 1 of NCCL's two. Tree 1 is tree 0 mirrored where the
-// number of ranks is even, so that nobody is inside both; where it is odd, tree 0 with everyone
-// moved on by one. Children stay in the order of tree 0 (graph/trees.cc, ncclGetDtree).
+// doubleTree returns a rank's place in tree 0 or 1 of NCCL's two. For an even number of ranks, tree
+// 1 is tree 0 mirrored, so that no rank is an inner node of both. For an odd number it is tree 0
+// with every rank moved on by one. Children stay in the order of tree 0 (graph/trees.cc,
+// ncclGetDtree).
 func doubleTree(tree, rank, ranks int) node {
 	switch {
 	case tree == 0:
@@ -63,7 +64,7 @@ func doubleTree(tree, rank, ranks int) node {
 	return n.renumbered(func(i int) int { return (i + 1) % ranks })
 }
 
-// renumbered is the node in a tree whose ranks have other numbers.
+// renumbered returns the node in a tree whose ranks have other numbers.
 func (n node) renumbered(number func(int) int) node {
 	r := node{parent: n.parent, depth: n.depth}
 	if n.parent >= 0 {
@@ -75,8 +76,8 @@ func (n node) renumbered(number func(int) int) node {
 	return r
 }
 
-// treeRoles says who does the same in the two trees: who is as deep in each, and has a parent and
-// as many children there.
+// treeRoles returns the roles of the two trees. Ranks have one role if they have the same depth,
+// and as many parents and children, in each tree.
 func treeRoles(ranks int) schedule.Roles {
 	return func(rank int, peers []int32) (role int64, all []int32) {
 		for tree := range 2 {

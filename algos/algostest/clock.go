@@ -15,23 +15,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The machine of the suite: a byte takes a third of a nanosecond, which no picosecond divides.
+// The machine of the suite: a byte takes a third of a nanosecond, which is no whole number of
+// picoseconds.
 const (
 	latency   = 700 * unit.Nanosecond
 	bandwidth = 3 * unit.Rate(unit.GB)
 )
 
-// keepsTime holds a schedule to its published cost where every connection has a link of its own:
-// it never takes longer, and takes exactly that where the cost is no bound, all blocks have the
-// same size and there are neither channels nor slices. It holds the simulator to the evaluator.
-// What needs a switch (multimem) has no such time.
+// keepsTime checks a schedule against its published cost, with a link for every connection. It must
+// never take longer. It must take exactly that where the cost is no bound, all blocks have the same
+// size and there are neither channels nor slices. It also checks the simulator against the
+// evaluator. Multimem, which needs a switch, has no such time.
 func keepsTime(t require.TestingT, a algos.Algorithm, c trial, s *schedule.Schedule) {
 	ends, err := Earliest(s, latency, bandwidth, 0)
 	if errors.Is(err, errMultimem) {
 		return
 	}
 	require.NoError(t, err, "%s", c)
-	if a.Plan != nil && a.Cost == nil || c.turned() { // none is published
+	if a.Plan != nil && a.Cost == nil || c.turned() { // no cost is published
 		simulates(t, c, s)
 		return
 	}
@@ -47,8 +48,8 @@ func keepsTime(t require.TestingT, a algos.Algorithm, c trial, s *schedule.Sched
 	simulates(t, c, s)
 }
 
-// simulates holds the simulator to the evaluator, lane by lane, on a full mesh with 8 slots. Where
-// two connections would share a link of the mesh the links have no limit, and latency is all.
+// simulates checks the simulator against the evaluator, lane by lane, on a full mesh with 8 slots.
+// If two connections would share a link of the mesh, links are unlimited and only latency counts.
 func simulates(t require.TestingT, c trial, s *schedule.Schedule) {
 	rate := bandwidth
 	if sharesLinks(s) {

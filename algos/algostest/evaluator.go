@@ -10,19 +10,19 @@ import (
 	"collsim/unit"
 )
 
-// Earliest is when each lane ends, by rank, then lane, where nothing is shared: messages alone cost
-// time, latency + n/bandwidth each, and every connection has a link of its own. It is the earliest
-// finish along the waits (docs/time.md), found in one walk without queues or events. So it says
-// independently of package sim what that must say on a full mesh, if no two connections join the
-// same ranks the same way. Slots are those of FIFO connections that declare none; 0 is any number.
+// Earliest returns the time at which each lane ends, by rank, then lane, if nothing is shared. Only
+// messages take time, latency + n/bandwidth each, and every connection has a link of its own. It
+// computes the earliest finish along the waits (docs/time.md) in one walk, without queues or
+// events. So it predicts, independently of package sim, the result on a full mesh where no two
+// connections share a link. slots holds for FIFO connections that declare none; 0 is unlimited.
 // Multimem, which needs a switch, is an error.
 func Earliest(s *schedule.Schedule, latency unit.Time, bandwidth unit.Rate, slots int) (
 	ends []unit.Time, err error) {
 	return EarliestOn(s, Machine{Latency: latency, Bandwidth: bandwidth, Slots: slots})
 }
 
-// Machine is what Earliest counts with; the last three are the device's of the same names. With
-// them, it knows no silent puts.
+// A Machine has the parameters of Earliest. The last three are the device's parameters of the same
+// names; with them, silent puts are not supported.
 type Machine struct {
 	Latency                unit.Time
 	Bandwidth              unit.Rate
@@ -31,10 +31,10 @@ type Machine struct {
 	ReceivesAhead          int
 }
 
-// EarliestOn is Earliest on a machine. When a receive is posted follows from what comes after the
-// send that waits for it, so the walk is repeated with the times that the one before has found,
-// until they stay. Each walk settles one more posting at least, if any are to be settled: where
-// they grow on, somebody is never granted, and that is an error.
+// EarliestOn returns Earliest's times on a machine. The time at which a receive is posted depends
+// on steps after the send that waits for it. So the walk is repeated with the times found before,
+// until they no longer change. Each walk settles at least one more posting. If times keep growing,
+// some send is never granted, which is an error.
 func EarliestOn(s *schedule.Schedule, m Machine) (ends []unit.Time, err error) {
 	var posted map[key][]unit.Time
 	for passes, counts := int64(0), (schedule.Counts{}); passes <= counts.Messages+1; passes++ {
@@ -48,6 +48,7 @@ func EarliestOn(s *schedule.Schedule, m Machine) (ends []unit.Time, err error) {
 	return nil, errors.New("algostest: receives are never posted: a deadlock of rendezvous")
 }
 
+// newWalk returns a walk that knows when receives were posted in the walk before.
 func newWalk(s *schedule.Schedule, m Machine, known map[key][]unit.Time) *walk {
 	return &walk{s: s, m: m, known: known, posted: map[key][]unit.Time{},
 		freed: map[key][]unit.Time{}, slots: [4]int{cmp.Or(s.Slots, m.Slots), 1, 0},
@@ -56,7 +57,7 @@ func newWalk(s *schedule.Schedule, m Machine, known map[key][]unit.Time) *walk {
 		awaiting: map[key]int{}, streams: map[key][]part{}, gone: map[key]unit.Time{}}
 }
 
-// ends are when the lanes end.
+// ends returns when the lanes end.
 func (w *walk) ends() (ends []unit.Time) {
 	for rank := range w.s.Spec.Ranks {
 		for l := range w.s.Program(rank).Lanes() {
@@ -66,19 +67,19 @@ func (w *walk) ends() (ends []unit.Time) {
 	return ends
 }
 
-// key is a lane (rank, lane) or a connection (the lanes from and to, the class, the tag).
+// A key is a lane (rank, lane) or a connection (the lanes from and to, the class, the tag).
 type key [6]int32
 
-// connection is the key of the messages from one lane to another that a peer stands for.
+// connection returns the key of the connection from one lane to another that a peer stands for.
 func connection(rank, lane, toRank, toLane int32, p schedule.Peer) key {
 	return key{rank, lane, toRank, toLane, int32(p.Class), p.Tag}
 }
 
-// errMultimem is what the evaluator cannot do.
+// errMultimem is returned for multimem, which the evaluator does not support.
 var errMultimem = errors.New("algostest: multimem needs a switch; here every connection has a " +
 	"wire of its own")
 
-// walk is what is known so far.
+// A walk is the state of the evaluator.
 type walk struct {
 	s            *schedule.Schedule
 	m            Machine
@@ -86,24 +87,25 @@ type walk struct {
 	end          map[key]unit.Time
 	posts, freed map[key][]unit.Time
 	sent         map[key]int
-	arrival      map[int32]unit.Time // of messages by handle
+	arrival      map[int32]unit.Time // of messages, by handle
 	bytes        map[int32]unit.Bytes
 
-	known, posted map[key][]unit.Time // by connection: when each receive is posted; known: last time
-	reached       map[key][]unit.Time // by lane: when it came to each sub-step, with its events
+	// by connection: when each receive is posted; known: in the walk before
+	known, posted map[key][]unit.Time
+	reached       map[key][]unit.Time // by lane: when it reached each sub-step and its events
 	awaiting      map[key]int         // by lane: the last sub-step that awaited events
-	streams       map[key][]part      // by connection: what it has sent
-	gone          map[key]unit.Time   // by lane: when all that it has sent had left
+	streams       map[key][]part      // by connection: messages sent
+	gone          map[key]unit.Time   // by lane: when everything that it has sent had left
 }
 
-// part is a message in a connection's stream.
+// A part is a message in a connection's stream.
 type part struct {
 	base, end unit.Bytes
 	begin     unit.Time
 	left      unit.Time
 }
 
-// step is E of a sub-step, and what follows from it for others.
+// step computes the end of a sub-step (E), and the arrivals and events that follow from it.
 func (w *walk) step(v *schedule.Visit) error {
 	elements, known := w.s.Size(v.Spot(), v.Step)
 	start, n := w.start(v), unit.Bytes(elements*int64(w.s.Spec.Type.Width()))
@@ -113,7 +115,7 @@ func (w *walk) step(v *schedule.Visit) error {
 	done := start + v.Step.OpaqueTime()
 	for _, f := range v.Step.From {
 		switch f.Kind {
-		case schedule.Get: // comes after a request there
+		case schedule.Get: // a request, then the data
 			done = start + 2*w.m.Latency + n.Over(w.m.Bandwidth)
 		case schedule.Multimem:
 			return errMultimem
@@ -136,7 +138,7 @@ func (w *walk) step(v *schedule.Visit) error {
 		over, left := w.send(c, d, done, n, carried)
 		at = max(at, over)
 		w.gone[key{v.Rank, v.Lane}] = max(w.gone[key{v.Rank, v.Lane}], left)
-		if handle >= 0 { // of a silent put nobody hears
+		if handle >= 0 { // a silent put has no message
 			w.sent[c]++
 			w.arrival[handle], w.bytes[handle] = left+w.m.Latency, n
 		}
@@ -154,7 +156,8 @@ func (w *walk) step(v *schedule.Visit) error {
 	return nil
 }
 
-// start is S: the lane is free, messages are there, events are posted, slots are free.
+// start returns the start of a sub-step (S): the lane is free, messages have arrived, events are
+// posted, slots are free.
 func (w *walk) start(v *schedule.Visit) unit.Time {
 	me := key{v.Rank, v.Lane}
 	at := w.end[me]
@@ -187,8 +190,8 @@ func (w *walk) start(v *schedule.Visit) unit.Time {
 	return at
 }
 
-// send is when a step that is done with all else may end as far as a message is concerned, and when
-// the last byte of that has left.
+// send returns when a step may end as far as one of its messages is concerned, and when the last
+// byte of that message has left. done is when the step has finished everything else.
 func (w *walk) send(c key, d *schedule.Dest, done unit.Time, n, carried unit.Bytes) (over,
 	left unit.Time) {
 	if d.Silent {

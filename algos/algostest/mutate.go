@@ -16,15 +16,15 @@ import (
 	"collsim/schedule"
 )
 
-// mutatedRanks is the most ranks at which every step is damaged.
+// mutatedRanks returns the largest number of ranks at which every step is damaged.
 func mutatedRanks() int { return tier.Of(3, 6) }
 
-// otherTurns are so many that all operators and types have their turn.
+// otherTurns is the number of turns in which every operator and type occurs.
 const otherTurns = 12
 
-// refusesDamage damages every step of a schedule, each in several ways, in its text. What comes
-// of it must be no schedule, or be refused by the proof, or else compute the right result. Most
-// must be refused: otherwise nothing has been damaged.
+// refusesDamage damages every step of a schedule, each in several ways, in its text. The result
+// must be no schedule, or be refused by the proof, or compute the right result. Most must be
+// refused, to show that damage was done.
 func refusesDamage(t require.TestingT, a algos.Algorithm, kind collective.Kind, ranks int) {
 	spec := specOf(kind, ranks, int64(2*ranks+1), ranks)
 	s, err := a.Build(spec, algos.Options{})
@@ -56,11 +56,11 @@ func refusesDamage(t require.TestingT, a algos.Algorithm, kind collective.Kind, 
 		len(all), text)
 }
 
-// mutant is a damaged text, and what was done to it.
+// A mutant is a damaged text, and what was done to it.
 type mutant struct{ what, text string }
 
-// mutants are all the texts that differ from the given one in a single step: left out, said twice,
-// after its successor, with another peer, or with another block.
+// mutants returns all texts that differ from the given one in a single step: omitted, doubled,
+// swapped with its successor, with another peer, or with another block.
 func mutants(text string, ranks int) []mutant {
 	lines := strings.Split(text, "\n")
 	var list []mutant
@@ -97,6 +97,7 @@ func isStep(line string) bool {
 	return indent(line) >= 4 && !strings.HasPrefix(strings.TrimLeft(line, " "), "loop ")
 }
 
+// indent returns the number of leading spaces of a line.
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
 // The first peer of a step, and the first block of a region.
@@ -123,8 +124,8 @@ func reblock(line string) string {
 	return line[:at[2]] + raised(line[at[2]:at[3]], line[at[3]:], 0) + line[at[3]:]
 }
 
-// raised is one more than the number that begins an expression, modulo the ranks if there are any;
-// where it begins with a variable, the number is 0.
+// raised returns one more than the number that begins an expression, modulo the ranks if modulo >
+// 0. If the expression begins with a variable, the number is 0.
 func raised(number, rest string, modulo int) string {
 	n, _ := strconv.Atoi(number)
 	if n++; modulo > 0 && number != "" {

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// computes holds a schedule to the definition of its collective, on data that every order of
-// additions gives exactly.
+// computes checks a schedule against the definition of its collective, on data that every order of
+// additions computes exactly.
 func computes(t require.TestingT, c trial, s *schedule.Schedule) {
 	report, err := reference.Check(s, reference.CheckOptions{Seed: 1})
 	require.NoError(t, err, "%s", c)
@@ -16,8 +16,8 @@ func computes(t require.TestingT, c trial, s *schedule.Schedule) {
 	require.True(t, report.RanksAgree, "%s", c)
 }
 
-// equal reports whether all elements were as they are defined: also where the verdict is bounded
-// because a switch adds.
+// equal reports whether all elements are as defined, even where the verdict is bounded because a
+// switch adds.
 func equal(r reference.Report) bool {
 	return r.Wrong == 0 && r.MaxULP == 0 && r.Numbers != reference.NumbersOff
 }

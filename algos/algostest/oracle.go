@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Oracle holds an algorithm that is no schedule, such as a library's all-reduce or one's own in
-// plain Go, to the definition of a collective. f gets a copy of each rank's input and returns each
-// rank's output, as long as spec.In and spec.Out say; T is the spec's type. It is asked three
-// times: on numbers that every order of operations computes exactly, where each element must be
-// equal, and on uniformly and normally distributed ones, where each must lie within the rounding
-// that is proven for any order. A failure says in words what differs first. Where the spec wants
-// input and output is not looked at.
+// Oracle checks an algorithm that is no schedule, such as a library's all-reduce or one's own in
+// plain Go, against the definition of a collective. f gets a copy of each rank's input and returns
+// each rank's output, of the lengths spec.In and spec.Out; T is the spec's type. Oracle calls f
+// three times. On numbers that every order of operations computes exactly, each element must be
+// equal. On uniformly and normally distributed numbers, each must be within the rounding bound that
+// holds for any order. A failure describes the first difference. The spec's place (InPlace) is
+// ignored.
 func Oracle[T dtype.Number](t require.TestingT, spec collective.Spec,
 	f func(inputs [][]T) [][]T) {
 	if h, ok := t.(interface{ Helper() }); ok {
@@ -31,14 +31,14 @@ func Oracle[T dtype.Number](t require.TestingT, spec collective.Spec,
 	}
 }
 
-// differs says how f differs from the definition on some data; "" if it does not.
+// differs describes how f differs from the definition on some data; "" if it does not.
 func differs[T dtype.Number](spec collective.Spec, data reference.Data,
 	f func(inputs [][]T) [][]T) string {
 	inputs, err := reference.Inputs[T](spec, data, 1)
 	if err != nil {
 		return err.Error()
 	}
-	given := make([][]T, len(inputs)) // which f may write to
+	given := make([][]T, len(inputs)) // f may write to these
 	for rank, in := range inputs {
 		given[rank] = append(make([]T, 0, len(in)), in...)
 	}
@@ -56,7 +56,7 @@ func differs[T dtype.Number](spec collective.Spec, data reference.Data,
 	return ""
 }
 
-// elements is the number of output elements of all ranks.
+// elements returns the number of output elements of all ranks.
 func elements(spec collective.Spec) (n int64) {
 	for rank := range spec.Ranks {
 		n += spec.Out(rank)
@@ -64,7 +64,7 @@ func elements(spec collective.Spec) (n int64) {
 	return n
 }
 
-// inWords is such as "reduce sum of float32 on 4 ranks, count 10, root 2".
+// inWords formats a collective, such as "reduce sum of float32 on 4 ranks, count 10, root 2".
 func inWords(s collective.Spec) string {
 	text := s.Kind.String()
 	if s.Kind.Reduces() {

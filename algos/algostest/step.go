@@ -6,13 +6,13 @@ import (
 	"collsim/schedule"
 )
 
-// sameStep reports whether two steps are the same, however their regions are spelled, and whatever
-// has put their operands in order.
+// sameStep reports whether two steps are the same, however their regions are written and their
+// operands are marked as ordered.
 func sameStep(s *schedule.Schedule, x, y *schedule.Step) bool {
 	return reflect.DeepEqual(spelledOut(s, x), spelledOut(s, y))
 }
 
-// spelledOut is a copy of a step with every region's blocks as a list.
+// spelledOut returns a copy of a step with every region's blocks as a list.
 func spelledOut(s *schedule.Schedule, step *schedule.Step) schedule.Step {
 	c := *step
 	c.Ranked = false
@@ -35,7 +35,7 @@ func spelledOut(s *schedule.Schedule, step *schedule.Step) schedule.Step {
 	return c
 }
 
-// listed is a region with its blocks one by one.
+// listed returns a region with its blocks one by one.
 func listed(s *schedule.Schedule, r schedule.Region) schedule.Region {
 	list := append([]int32(nil), r.List...)
 	if r.List == nil {

@@ -6,7 +6,7 @@ import (
 	"collsim/schedule"
 )
 
-// StepsOf are the sub-steps of a rank's lanes, as their cursor has them.
+// StepsOf returns the sub-steps of a rank's lanes, in their cursors' order.
 func StepsOf(s *schedule.Schedule, rank int) (all []string) {
 	var step schedule.Step
 	p := s.Program(rank)
@@ -20,10 +20,10 @@ func StepsOf(s *schedule.Schedule, rank int) (all []string) {
 	return all
 }
 
-// Amount is what a rank has of lanes, steps and messages.
+// An Amount counts the lanes, steps and messages of a rank.
 type Amount struct{ Lanes, Steps, Messages int }
 
-// AmountOf counts a rank's.
+// AmountOf returns a rank's Amount.
 func AmountOf(s *schedule.Schedule, rank int) (a Amount) {
 	var step schedule.Step
 	p := s.Program(rank)

@@ -14,8 +14,8 @@ import (
 	"collsim/schedule"
 )
 
-// Test holds an algorithm to all that the package comment says, at these numbers of ranks; at the
-// usual ones if none are given.
+// Test runs the whole suite (see the package comment) on an algorithm, at these numbers of ranks;
+// at the usual ones if none are given.
 func Test(t *testing.T, a algos.Algorithm, numbers ...int) {
 	if numbers == nil {
 		numbers = ranksTried()
@@ -37,8 +37,8 @@ func Test(t *testing.T, a algos.Algorithm, numbers ...int) {
 	}
 }
 
-// TestAt holds an algorithm, with values of its parameters, to the same at a number of ranks: where
-// only some numbers are possible, or are worth a name.
+// TestAt runs the suite on an algorithm with values of its parameters, at one number of ranks. It
+// is for parameters that allow only some numbers, or that deserve a name.
 func TestAt(t *testing.T, a algos.Algorithm, ranks int, params ...algos.Param) {
 	for _, kind := range a.Kinds {
 		t.Run(fmt.Sprintf("%v/%d", kind, ranks), func(t *testing.T) {
@@ -50,8 +50,8 @@ func TestAt(t *testing.T, a algos.Algorithm, ranks int, params ...algos.Param) {
 	}
 }
 
-// conform holds the algorithm to a single trial and returns the slots that it needs; none for what
-// the algorithm says it is not for.
+// conform checks the algorithm in a single trial and returns the slots that it needs; 0 if the
+// algorithm does not fit the trial.
 func conform(t require.TestingT, a algos.Algorithm, c trial) (slots int) {
 	s, err := a.Build(c.spec, c.options)
 	var unfit *algos.Unfit
@@ -67,8 +67,8 @@ func conform(t require.TestingT, a algos.Algorithm, c trial) (slots int) {
 	return slots
 }
 
-// survivesText holds the text form to being read back as the same schedule, which it returns: that
-// has its programs at hand, where s asks the author whenever one is wanted.
+// survivesText checks that the text form is read back as the same schedule, and returns that. It
+// has its programs in memory, where s would call the author again.
 func survivesText(t require.TestingT, c trial, s *schedule.Schedule) *schedule.Schedule {
 	text := s.String()
 	again, err := schedule.Parse(text)
@@ -80,8 +80,8 @@ func survivesText(t require.TestingT, c trial, s *schedule.Schedule) *schedule.S
 	return again
 }
 
-// agreesWithAuthor holds a schedule with a group, or roles, to what the author's function says when
-// it is asked rank by rank. A transpose has no author.
+// agreesWithAuthor checks a schedule with a group, or roles, against the author's function called
+// rank by rank. A transpose has no author.
 func agreesWithAuthor(t require.TestingT, a algos.Algorithm, c trial, s *schedule.Schedule) {
 	a, err := a.Bound(c.spec.Ranks, c.options)
 	require.NoError(t, err, "%s", c)
@@ -111,7 +111,7 @@ func agreesWithAuthor(t require.TestingT, a algos.Algorithm, c trial, s *schedul
 	}
 }
 
-// isProven holds the schedule to a proof, and the proof's slots and rounds to what they mean. It
+// isProven checks that the schedule is proven, and that the proof's slots and rounds are right. It
 // returns the slots.
 func isProven(t require.TestingT, a algos.Algorithm, c trial, s *schedule.Schedule) int {
 	proven, violations := proof.Verify(s, proof.Options{})
@@ -134,7 +134,7 @@ func isProven(t require.TestingT, a algos.Algorithm, c trial, s *schedule.Schedu
 	return proven.MinSlots
 }
 
-// standsForAll holds the proof that walks one rank of a group to the one that walks all.
+// standsForAll checks that the proof that walks one rank of a group equals the one that walks all.
 func standsForAll(t require.TestingT, c trial, s *schedule.Schedule) {
 	o := proof.Options{Traffic: true}
 	if proof.Folds(s, o) != "" {
@@ -149,7 +149,7 @@ func standsForAll(t require.TestingT, c trial, s *schedule.Schedule) {
 	require.Equal(t, all, folded, "%s", c)
 }
 
-// runs carries a schedule out with a number of slots, whatever it says of them.
+// runs executes a schedule with a number of slots, whatever it declares.
 func runs(s *schedule.Schedule, slots int) error {
 	free := *s
 	free.Slots = 0
@@ -157,8 +157,8 @@ func runs(s *schedule.Schedule, slots int) error {
 	return err
 }
 
-// TestOn holds an algorithm whose channels may have orders of their own to the same, on nodes of
-// so many ranks: where channels are as many as ranks of a node, fewer, and more.
+// TestOn runs the suite on an algorithm whose channels may have orders of their own, on nodes with
+// these numbers of ranks. It tries as many channels as ranks of a node, fewer, and more.
 func TestOn(t *testing.T, a algos.Algorithm, nodes ...int) {
 	ranks, most := 0, slices.Max(nodes)
 	for _, n := range nodes {
@@ -198,7 +198,7 @@ func (c *trial) turned() bool {
 	return c.options.PerNode > 0 || c.options.Nodes != nil || c.options.Rings != nil
 }
 
-// shuffledRings are random orders of the ranks of a node, one a channel.
+// shuffledRings returns random orders of the ranks of a node, one for each channel.
 func shuffledRings(channels, perNode int, seed uint64) (rings [][]int32) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range channels {

@@ -10,14 +10,14 @@ import (
 	"collsim/schedule"
 )
 
-// trial is one case: a collective and the modifiers of the algorithm.
+// A trial is one case: a collective and the modifiers of the algorithm.
 type trial struct {
 	spec    collective.Spec
 	options algos.Options
-	turn    int // its number, by which what is not tried in all combinations takes turns
+	turn    int // its number, which selects values that are not tried in all combinations
 }
 
-// String names what differs between trials, for failures.
+// String formats what differs between trials, for failures.
 func (c trial) String() string {
 	place := ""
 	if c.spec.InPlace {
@@ -31,23 +31,23 @@ func (c trial) String() string {
 // plain reports whether the trial has neither channels nor slices.
 func (c trial) plain() bool { return c.options.Channels <= 1 && c.options.Slices <= 1 }
 
-// ranksTried are the numbers of ranks of the grid: all up to 17 and two powers of two, or, in the
-// short one, all up to 6, a power of two and what is none. What the suite calls has no goroutines,
-// so that few are tried while the race detector watches.
+// ranksTried returns the numbers of ranks of the grid: all up to 17, and two powers of two. The
+// short grid has all up to 6, a power of two and another number. Under the race detector there are
+// few, since the suite starts no goroutines.
 func ranksTried() []int {
 	short := []int{1, 2, 3, 4, 5, 6, 8, 13}
 	return tier.Raced([]int{1, 2, 3, 5, 8}, short,
 		append(short, 7, 9, 10, 11, 12, 14, 15, 16, 17, 32, 64))
 }
 
-// manyRanks are so many that only two counts are tried.
+// manyRanks returns the number of ranks from which only two counts are tried.
 func manyRanks() int { return tier.Of(8, 32) }
 
-// Of more than fewRanks, modifiers take turns in the long grid as well: schedules grow with the
-// square or the cube of the ranks.
+// fewRanks is the number of ranks above which modifiers take turns in the long grid, too. Schedules
+// grow with the square or the cube of the ranks.
 const fewRanks = 5
 
-// trials is the grid for a kind and a number of ranks: counts, in place and not; roots and
+// trials returns the grid for a kind and a number of ranks: counts, in place and not. Roots and
 // modifiers, and the place, take turns in the short tier.
 func trials(a algos.Algorithm, kind collective.Kind, ranks int) []trial {
 	p := int64(ranks)
@@ -81,7 +81,7 @@ func trials(a algos.Algorithm, kind collective.Kind, ranks int) []trial {
 	return list
 }
 
-// some is one of the choices, by turn, or all.
+// some returns one of the choices, by turn, or all.
 func some[T any](choices []T, turn int, all bool) []T {
 	if all {
 		return choices
@@ -90,7 +90,7 @@ func some[T any](choices []T, turn int, all bool) []T {
 	return choices[i : i+1]
 }
 
-// roots are those of the grid: the first, the last and one between.
+// roots returns the roots of the grid: the first, the last and one between.
 func roots(kind collective.Kind, ranks int) []int {
 	if !kind.Rooted() || ranks == 1 {
 		return []int{0}
@@ -101,8 +101,8 @@ func roots(kind collective.Kind, ranks int) []int {
 	return []int{0, ranks / 2, ranks - 1}
 }
 
-// specOf is a collective; operator and type differ from turn to turn, and not in step with what
-// else takes turns. A count of a kind with splits is the size of the largest.
+// specOf returns a collective. Operator and type depend on the turn, with periods of their own. For
+// a kind with splits, count is the largest size.
 func specOf(kind collective.Kind, ranks int, count int64, turn int) collective.Spec {
 	types := dtype.All()
 	spec := collective.Spec{Kind: kind, Type: types[(5*turn+turn/len(types))%len(types)],
@@ -135,7 +135,7 @@ func specOf(kind collective.Kind, ranks int, count int64, turn int) collective.S
 	return spec
 }
 
-// modifiers are the options of the grid.
+// modifiers returns the options of the grid.
 func modifiers(a algos.Algorithm, count int64) []algos.Options {
 	list := []algos.Options{{}, {Channels: 2}, {Slices: 3}, {Channels: 3, Slices: 2}}
 	if a.Plan != nil { // it has neither
@@ -176,8 +176,7 @@ func even(s *schedule.Schedule) bool {
 	return true
 }
 
-// hasPlace reports whether a kind can run in place: whether its input and output have a place in
-// common.
+// hasPlace reports whether a kind can run in place.
 func hasPlace(kind collective.Kind) bool {
 	return kind != collective.AllToAllV && kind != collective.Barrier
 }

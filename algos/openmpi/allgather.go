@@ -2,8 +2,8 @@ package openmpi
 
 import "collsim/schedule"
 
-// writeAllGather is MPI_Allgather. All its messages are sendrecv's. Of "linear" the library chooses
-// the gather and the broadcast that it is made of.
+// writeAllGather writes MPI_Allgather, except for "linear", which writeComposed makes of a gather
+// and a broadcast. All its messages are sent with sendrecv.
 func (c Choice) writeAllGather(p *schedule.Plan) (known bool) {
 	ranks, inPlace := p.Spec.Ranks, p.Spec.InPlace
 	algorithm := c.Algorithm
@@ -58,8 +58,8 @@ func (c Choice) writeAllGather(p *schedule.Plan) (known bool) {
 	return true
 }
 
-// bruckGather begins with a rank's own block at the beginning of the output: ranks at distance 1,
-// 2, 4, … fetch all that the other has, and at the end all blocks are shifted to where they belong.
+// bruckGather collects blocks from a rank's own block on: ranks at distance 1, 2, 4, … fetch all
+// that the other has. At the end all blocks are shifted to their places.
 func bruckGather(l *schedule.Lane, inPlace bool) {
 	r, p := l.Rank, l.Ranks
 	if r > 0 || !inPlace {
@@ -77,27 +77,27 @@ func bruckGather(l *schedule.Lane, inPlace bool) {
 	}
 }
 
-// neighborGather: neighbours exchange their blocks; then with the other neighbour, in turns, they
-// exchange the two blocks that came last.
+// neighborGather exchanges blocks with one neighbour and the other in turns: first the own block,
+// then the two blocks that came last.
 func neighborGather(l *schedule.Lane) {
-	way := 1 // to the neighbour that comes first
+	direction := 1 // to the neighbour that comes first
 	if l.Rank%2 == 1 {
-		way = -1
+		direction = -1
 	}
-	first := l.Rank &^ 1 // of the two blocks that a rank has then
-	l.Send(l.Rank+way, l.Out(l.Rank))
-	l.Recv(l.Rank+way, l.Out(l.Rank+way))
+	first := l.Rank &^ 1 // first of the two blocks that a rank has then
+	l.Send(l.Rank+direction, l.Out(l.Rank))
+	l.Recv(l.Rank+direction, l.Out(l.Rank+direction))
 	last, ends := first, [2]int{first, first}
 	for i := 1; i < l.Ranks/2; i++ {
 		side := i % 2
-		step := 2 * way // towards the blocks that come from that side
+		step := 2 * direction // towards the blocks that come from that side
 		if side == 1 {
 			step = -step
 		}
 		ends[side] += step
-		peer := l.Rank + way
+		peer := l.Rank + direction
 		if side == 1 {
-			peer = l.Rank - way
+			peer = l.Rank - direction
 		}
 		l.Send(peer, l.Out(last).Blocks(2))
 		l.Recv(peer, l.Out(ends[side]).Blocks(2))

@@ -2,7 +2,8 @@ package openmpi
 
 import "collsim/schedule"
 
-// writeAllReduce is MPI_Allreduce, but for what it makes of other functions.
+// writeAllReduce writes MPI_Allreduce, except for "nonoverlapping", which writeComposed makes of
+// other functions.
 func (c Choice) writeAllReduce(p *schedule.Plan) (known bool) {
 	ranks, count := p.Spec.Ranks, p.Spec.Count
 	switch c.Algorithm {
@@ -48,7 +49,7 @@ func (c Choice) writeAllReduce(p *schedule.Plan) (known bool) {
 	return true
 }
 
-// linearAllReduce has rank 0 take all vectors, and send the sum to all at once.
+// linearAllReduce makes rank 0 add all vectors and send the sum to all at once.
 func linearAllReduce(p *schedule.Plan) {
 	p.Scratch = 1
 	down := star(p.Spec.Ranks, 0)
@@ -58,8 +59,8 @@ func linearAllReduce(p *schedule.Plan) {
 	}
 }
 
-// doubling exchanges all with partners at distance 1, 2, 4, …; the lower rank's operand stands on
-// the left on both sides.
+// doubling exchanges all with partners at distance 1, 2, 4, …. The lower rank's operand is the left
+// one on both sides.
 func doubling(l *schedule.Lane) {
 	f := foldOf(l.Ranks, 1)
 	me := f.number(l.Rank)
@@ -82,7 +83,7 @@ func doubling(l *schedule.Lane) {
 	}
 }
 
-// phases is how many parts each block is summed in, one after the other.
+// phases returns the number of parts in which each block is summed, one after the other.
 func (c Choice) phases(p *schedule.Plan) int {
 	count, segment := p.Spec.Count, c.segment(&p.Spec)
 	if segment == 0 {
@@ -99,7 +100,8 @@ func (c Choice) phases(p *schedule.Plan) int {
 	return phases
 }
 
-// ring sums each phase's parts of all blocks on their way round, then passes whole blocks round.
+// ring sums each phase's parts of all blocks on their path round the ring, then passes whole blocks
+// round.
 func ring(l *schedule.Lane, phases int) {
 	r, p := l.Rank, l.Ranks
 	prev, next := r-1, r+1
@@ -117,7 +119,7 @@ func ring(l *schedule.Lane, phases int) {
 	}
 }
 
-// rabenseifner halves windows at distance 1, 2, 4, …, and gathers them the same way back.
+// rabenseifner halves windows at distance 1, 2, 4, …, and gathers them in the opposite order.
 func rabenseifner(l *schedule.Lane) {
 	f := foldOf(l.Ranks, 0)
 	me, paired := f.number(l.Rank), l.Rank < 2*f.rest

@@ -2,7 +2,7 @@ package openmpi
 
 import "collsim/schedule"
 
-// writeAllToAll is MPI_Alltoall. In place, all algorithms are one.
+// writeAllToAll writes MPI_Alltoall. In place, all algorithms are one.
 func (c Choice) writeAllToAll(p *schedule.Plan) (known bool) {
 	ranks := p.Spec.Ranks
 	if p.Spec.InPlace {
@@ -39,7 +39,7 @@ func (c Choice) writeAllToAll(p *schedule.Plan) (known bool) {
 }
 
 // allAtOnce posts all receives, from the next rank on upwards, and all sends, from the one before
-// on downwards, and awaits all (isend and irecv): a lane each. The own block comes first.
+// on downwards, then waits for all (isend and irecv): a lane each. The own block is copied first.
 func allAtOnce(l *schedule.Lane) {
 	to, from := l.Rank-1-l.Index, l.Rank+1+l.Index
 	if l.Index == 0 {
@@ -52,8 +52,8 @@ func allAtOnce(l *schedule.Lane) {
 	l.Recv(from, l.Out(from))
 }
 
-// bruckAllToAll has each rank number its blocks by how far they must go: those with bit d go d
-// ranks ahead in one message (sendrecv), and take the place of those that have left.
+// bruckAllToAll numbers a rank's blocks by the distance that they must go. Those with bit d go d
+// ranks ahead in one message (sendrecv), and arriving ones take their places.
 func bruckAllToAll(l *schedule.Lane) {
 	r, p := l.Rank, l.Ranks
 	l.Copy(l.Scratch(0).Blocks(p), l.In(r).Blocks(p))
@@ -72,8 +72,8 @@ func bruckAllToAll(l *schedule.Lane) {
 	l.Copy(l.Out(r).Every(-1, p), l.Scratch(0).Blocks(p))
 }
 
-// swap exchanges blocks with the ranks at distance 1, 2, …, p/2 on both sides. What is for the
-// right one is put aside, what comes from it takes its place; sends block.
+// swap exchanges blocks with the ranks at distance 1, 2, …, p/2 on both sides. The block for the
+// right one is set aside, and the block from it takes its place. Sends block.
 func swap(l *schedule.Lane) {
 	for i := 1; i <= l.Ranks/2; i++ {
 		left, right := l.Rank-i, l.Rank+i

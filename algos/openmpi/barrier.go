@@ -2,7 +2,7 @@ package openmpi
 
 import "collsim/schedule"
 
-// writeBarrier is MPI_Barrier. Its messages are empty: signals.
+// writeBarrier writes MPI_Barrier. Its messages are empty: signals.
 func (c Choice) writeBarrier(p *schedule.Plan) (known bool) {
 	switch c.Algorithm {
 	case "linear":
@@ -28,7 +28,7 @@ func (c Choice) writeBarrier(p *schedule.Plan) (known bool) {
 	return true
 }
 
-// linearBarrier has all report to rank 0 (which receives from any), and rank 0 answer.
+// linearBarrier makes all ranks signal to rank 0 (which receives from any), and rank 0 answer.
 func linearBarrier(l *schedule.Lane) {
 	if l.Rank > 0 {
 		l.Signal(0)
@@ -56,8 +56,8 @@ func doubleRing(l *schedule.Lane) {
 	}
 }
 
-// doublingBarrier: partners at distance 1, 2, 4, … of the first power of two ranks; each of the
-// others reports to one of these before, and hears from it after.
+// doublingBarrier exchanges signals at distance 1, 2, 4, … among the first power of two ranks. Each
+// of the others signals to one of these before, and gets a signal from it afterwards.
 func doublingBarrier(l *schedule.Lane) {
 	q := foldOf(l.Ranks, 0).q
 	if l.Rank >= q {

@@ -7,7 +7,7 @@ import (
 	"collsim/schedule"
 )
 
-// writeBroadcast is MPI_Bcast.
+// writeBroadcast writes MPI_Bcast.
 func (c Choice) writeBroadcast(p *schedule.Plan) (known bool) {
 	c, ends := c.settled(p.Spec.Count, p.Spec.Ranks, p.Spec.Type)
 	c.cut(p, ends)
@@ -17,9 +17,9 @@ func (c Choice) writeBroadcast(p *schedule.Plan) (known bool) {
 	return known
 }
 
-// vector is what a broadcast hands down: so many elements in so many blocks. The root has it in the
-// input and keeps it in the output too, unless in place, since a broadcast of MPI has but one
-// buffer; or it is in the output already.
+// A vector is the data of a broadcast: so many elements in so many blocks. At the root it is in the
+// input, or already in the output. keep copies it from the input to the output, too, since MPI's
+// broadcast has only one buffer.
 type vector struct {
 	count  int64
 	from   schedule.Buffer
@@ -27,7 +27,7 @@ type vector struct {
 	blocks int
 }
 
-// at is where the root has a block.
+// at returns the region of a block at the root.
 func (v vector) at(l *schedule.Lane, block int) schedule.Region {
 	if v.from == schedule.Input {
 		return l.In(block)
@@ -35,7 +35,7 @@ func (v vector) at(l *schedule.Lane, block int) schedule.Region {
 	return l.Out(block)
 }
 
-// kept is where the root must have what it sends, too.
+// kept returns where the root must also store a region that it sends.
 func (v vector) kept(r schedule.Region) []schedule.Region {
 	if !v.keep {
 		return nil
@@ -43,7 +43,7 @@ func (v vector) kept(r schedule.Region) []schedule.Region {
 	return []schedule.Region{r}
 }
 
-// broadcast is what a rank does in a broadcast; ends are those of the blocks that settled gives.
+// broadcast returns what a rank does in a broadcast; ends are the ends of blocks from settled.
 func (c Choice) broadcast(ranks, root int, v vector, ends []int64) (
 	run func(*schedule.Lane), known bool) {
 	var t tree
@@ -76,8 +76,8 @@ func (c Choice) broadcast(ranks, root int, v vector, ends []int64) (
 	}, true
 }
 
-// handDown has the root of a tree send what it has, and others what has come, to all their children
-// at once (isend to each, then a wait for all).
+// handDown sends data down a tree: the root sends what it has, other ranks what they received. Each
+// sends to all its children at once (isend to each, then a wait for all).
 func handDown(l *schedule.Lane, t tree, out, has schedule.Region, keep ...schedule.Region) {
 	if parent := t.parent[l.Rank]; parent >= 0 {
 		l.Combine([]schedule.Region{out}, t.children[l.Rank], l.From(parent))
@@ -86,9 +86,9 @@ func handDown(l *schedule.Lane, t tree, out, has schedule.Region, keep ...schedu
 	l.Combine(keep, t.children[l.Rank], l.Local(has))
 }
 
-// scatterThenGather is a binomial scatter of as many blocks as ranks (sends that block; none of
-// what has no elements), then an all_gather of them by sendrecv, empty ones too. Block v is that of
-// the v-th rank from the root on.
+// scatterThenGather writes a binomial scatter of as many blocks as ranks, with blocking sends and
+// none for empty blocks. An all_gather of the blocks by sendrecv follows, empty ones too. Block v
+// belongs to the v-th rank from the root on.
 func scatterThenGather(l *schedule.Lane, x vector, algorithm string) {
 	ranks, v := l.Ranks, (l.Rank-l.Root+l.Ranks)%l.Ranks
 	size := (x.count + int64(ranks) - 1) / int64(ranks)
@@ -131,8 +131,8 @@ func scatterThenGather(l *schedule.Lane, x vector, algorithm string) {
 	}
 }
 
-// doublingGather: places at distance 1, 2, 4, … exchange the blocks of their subtrees. A subtree
-// that has no partner for some of its places spreads what these lack.
+// doublingGather exchanges the blocks of subtrees between places at distance 1, 2, 4, …. A subtree
+// without partners for some of its places spreads the missing blocks to these.
 func doublingGather(l *schedule.Lane, v int, send func(to int, r schedule.Region)) {
 	first := l.Rank - v
 	blocks := func(from, d int) schedule.Region {
@@ -153,8 +153,8 @@ func doublingGather(l *schedule.Lane, v int, send func(to int, r schedule.Region
 	}
 }
 
-// settledHalves is where the halves of a split binary tree end, in segments; or what is done where
-// a half is too short for one.
+// settledHalves returns the ends of the segments of both halves of a split binary tree. If a half
+// is too short for a segment, it returns the algorithm used instead.
 func (c Choice) settledHalves(count, width int64) (Choice, []int64) {
 	half := [2]int64{count - count/2, count / 2}
 	segment := max(half[0], 1)
@@ -177,9 +177,9 @@ func (c Choice) settledHalves(count, width int64) (Choice, []int64) {
 	return c, append(ends, count)
 }
 
-// splitBinary sends each half of the data, in segments, down one side of a binary tree (sends that
-// block), where places at distance 1 are in other halves; these exchange halves then by sendrecv.
-// If the ranks are even, the last place gets its second half from the root.
+// splitBinary sends each half of the data, in segments, down one side of a binary tree with
+// blocking sends. Places at distance 1 have different halves, and exchange them by sendrecv. If the
+// number of ranks is even, the last place gets its second half from the root.
 func splitBinary(ranks, root int, x vector, ends []int64) func(*schedule.Lane) {
 	first := slices.Index(ends, x.count-x.count/2) + 1
 	n := [2]int{first, len(ends) - first}
@@ -213,7 +213,7 @@ func splitBinary(ranks, root int, x vector, ends []int64) func(*schedule.Lane) {
 	}
 }
 
-// rootOfHalves is what the root of splitBinary does.
+// rootOfHalves writes what the root of splitBinary does.
 func rootOfHalves(l *schedule.Lane, x vector, t tree, n [2]int) {
 	children := t.children[l.Rank]
 	for s := range n[0] {
@@ -226,7 +226,7 @@ func rootOfHalves(l *schedule.Lane, x vector, t tree, n [2]int) {
 	if l.Ranks%2 == 0 {
 		second := func(r schedule.Region) schedule.Region { return r.Blocks(n[1]) }
 		var keep []schedule.Region
-		if len(children) < 2 { // it has kept what it has sent
+		if len(children) < 2 { // it has kept what it sent
 			keep = x.kept(second(l.Out(n[0])))
 		}
 		l.Combine(keep, []int{l.Rank - 1}, l.Local(second(x.at(l, n[0]))))

@@ -8,21 +8,21 @@ import (
 	"collsim/schedule"
 )
 
-// Build returns what one of the library's algorithms does, as a schedule: the same messages between
-// the same ranks in the same order, and the same operands in the same order (the library computes
-// "inout = in op inout"). Source: Open MPI 4.1's ompi/mca/coll/base (allreduce, reduce,
-// reduce_scatter, reduce_scatter_block, bcast, allgather, alltoall, gather, scatter, barrier,
-// topo), read as fact; nothing of it is copied.
+// Build returns one of the library's algorithms as a schedule: the same messages between the same
+// ranks in the same order, and the same operands in the same order (the library computes "inout =
+// in op inout"). Source: Open MPI 4.1's ompi/mca/coll/base (allreduce, reduce, reduce_scatter,
+// reduce_scatter_block, bcast, allgather, alltoall, gather, scatter, barrier, topo), read as fact;
+// nothing of it is copied.
 //
-// How a rank's sends block is kept too, since time depends on it. One that blocks is a step: it
-// holds its lane until the bytes have left. A send with a receive posted before it (the library's
-// sendrecv) is a send, then a receive: a schedule's receives need no posting. The same data sent to
-// several at once and then awaited is one step with several peers, different data a lane each. What
-// the library copies in between is copied here, but for sums that it makes in another buffer than
-// the schedule does.
+// The schedule also keeps how a rank's sends block, since time depends on it. A blocking send is a
+// step: it holds its lane until the bytes have left. A send with a receive posted before it (the
+// library's sendrecv) is a send, then a receive: a schedule's receives need no posting. The same
+// data sent to several at once and then awaited is one step with several peers; different data has
+// a lane each. The library's intermediate copies are copies here, except for sums that it makes in
+// another buffer than the schedule does.
 //
-// What a choice leaves open is what the library decides (Decided); the schedule's name says what
-// that is. An error says what is not known.
+// The library decides what a choice leaves open (Decided), and the schedule's name states it. An
+// error says that something is unknown.
 func Build(c Choice, spec collective.Spec) (*schedule.Schedule, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func Build(c Choice, spec collective.Spec) (*schedule.Schedule, error) {
 	return schedule.Build(plan)
 }
 
-// open is what the library decides of a choice that leaves something open, nil of others.
+// open returns the library's decisions if a choice leaves something open, else nil.
 func (c Choice) open(spec collective.Spec) []Choice {
 	if c.Inner != "" || spec.Ranks == 1 || spec.Empty() {
 		return nil
@@ -64,12 +64,12 @@ func lay(p *schedule.Plan, c Choice) error {
 	return write(p, c.Decided(p.Spec))
 }
 
-// Operators are those of MPI that a Spec may have.
+// Operators returns the operators of MPI that a Spec may have.
 func Operators() []collective.Op {
 	return []collective.Op{collective.Sum, collective.Prod, collective.Min, collective.Max}
 }
 
-// write completes the plan of more than one rank and some data, for what the library decides.
+// write completes the plan for more than one rank and some data, given the library's decisions.
 func write(p *schedule.Plan, decided []Choice) error {
 	c, known := decided[0], true
 	if len(decided) == 3 {
@@ -101,8 +101,8 @@ func write(p *schedule.Plan, decided []Choice) error {
 	return nil
 }
 
-// segment is the elements of a segment; 0 is no segments. The library rounds to the nearest number
-// of elements (COLL_BASE_COMPUTED_SEGCOUNT).
+// segment returns the elements of a segment; 0 means no segments. The library rounds to the nearest
+// number of elements (COLL_BASE_COMPUTED_SEGCOUNT).
 func (c Choice) segment(spec *collective.Spec) int64 {
 	width := int64(spec.Type.Width())
 	if c.Segment < width || c.Segment >= width*spec.Count {
@@ -115,10 +115,11 @@ func (c Choice) segment(spec *collective.Spec) int64 {
 	return n
 }
 
-// fold makes a power of two of any number of ranks: of the first 2·rest ranks, one of each pair of
-// neighbours takes part with what both have; "kept" says which, 1 the odd ones, 0 the even ones.
+// A fold reduces any number of ranks to a power of two. Of each pair among the first 2·rest ranks,
+// one takes part with the data of both: the odd one if kept is 1, the even one if it is 0.
 type fold struct{ ranks, q, rest, kept int }
 
+// foldOf returns the fold of a number of ranks.
 func foldOf(ranks, kept int) fold {
 	q := 1
 	for 2*q <= ranks {
@@ -127,7 +128,7 @@ func foldOf(ranks, kept int) fold {
 	return fold{ranks: ranks, q: q, rest: ranks - q, kept: kept}
 }
 
-// number is what a rank is among the q; −1 if it doesn't take part.
+// number returns a rank's number among the q; −1 if it does not take part.
 func (f fold) number(rank int) int {
 	switch {
 	case rank >= 2*f.rest:
@@ -138,7 +139,7 @@ func (f fold) number(rank int) int {
 	return -1
 }
 
-// rank is the rank of a number.
+// rank returns the rank of a number.
 func (f fold) rank(number int) int {
 	if number < f.rest {
 		return 2*number + f.kept
@@ -146,10 +147,10 @@ func (f fold) rank(number int) int {
 	return number + f.rest
 }
 
-// first is the first of the ranks that a number stands for; that of q is the number of all ranks.
+// first returns the first rank that a number represents; for q, the number of all ranks.
 func (f fold) first(number int) int { return number + min(number, f.rest) }
 
-// mirror is a number below q with its bits in the opposite order.
+// mirror returns a number below q with its bits in the opposite order.
 func (f fold) mirror(number int) (m int) {
 	for b := 1; b < f.q; b *= 2 {
 		m *= 2
@@ -160,8 +161,8 @@ func (f fold) mirror(number int) (m int) {
 	return m
 }
 
-// halves are the q windows that halving leaves: of n elements the left half has ⌊n/2⌋. A cut by
-// them is a table of where each ends.
+// halves returns the ends of the q windows that halving leaves: of n elements the left half has
+// ⌊n/2⌋.
 func halves(n int64, q int) []int64 {
 	if q == 1 {
 		return []int64{n}
@@ -173,7 +174,7 @@ func halves(n int64, q int) []int64 {
 	return ends
 }
 
-// even are the ends of so many parts, the first of which have one element more.
+// even returns the ends of so many parts; the first ones have one element more.
 func even(n int64, parts int) (ends []int64) {
 	each, more, at := n/int64(parts), n%int64(parts), int64(0)
 	for i := range int64(parts) {

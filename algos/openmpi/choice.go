@@ -7,21 +7,21 @@ import (
 	"collsim/collective"
 )
 
-// Choice is one of Open MPI's own algorithms, as its component "tuned" lets one force it, with what
-// can be set besides. Its zero value leaves all to the library.
+// A Choice is one of Open MPI's own algorithms, as its component "tuned" lets a user force it, with
+// further settings. The zero value leaves everything to the library.
 type Choice struct {
 	// Function is the collective as Open MPI's variables spell it: "allreduce", "bcast", …
 	Function  string
 	Algorithm string // as the variables spell it: "ring"; "" is the library's own choice
-	Segment   int64  // bytes of a segment, where the algorithm has some; 0 is the whole
-	Fanout    int    // of a chain algorithm: how many chains; the library's 4 if 0
+	Segment   int64  // bytes of a segment, if the algorithm has segments; 0: no segments
+	Fanout    int    // chains of a chain algorithm; 0: the library's 4
 	// Inner is the reduce algorithm inside of "nonoverlapping", "non-overlapping" and
-	// "basic_linear" of reduce_scatter_block; "" is the library's own choice. With one, what follows
-	// the reduce is forced too: a binomial broadcast, or a linear scatter.
+	// "basic_linear" of reduce_scatter_block; "" is the library's own choice. With one, the
+	// function after the reduce is forced too: a binomial broadcast, or a linear scatter.
 	Inner string
 }
 
-// String is such as "allreduce ring", "reduce chain(fanout=2, segment=1024)".
+// String formats the choice, such as "allreduce ring" or "reduce chain(fanout=2, segment=1024)".
 func (c Choice) String() string {
 	var options []string
 	if c.Fanout != 0 {
@@ -43,7 +43,7 @@ func (c Choice) String() string {
 	return name + "(" + strings.Join(options, ", ") + ")"
 }
 
-// Names are those of choices, in the order of the calls.
+// Names formats choices in the order of the calls.
 func Names(choices []Choice) string {
 	var all []string
 	for _, c := range choices {
@@ -64,7 +64,7 @@ func Choices(kind collective.Kind) (all []Choice) {
 	return all
 }
 
-// Check says why a choice cannot be made for a collective, nil if it can.
+// Check returns why a choice cannot be made for a collective, nil if it can.
 func (c Choice) Check(spec *collective.Spec) error {
 	f, err := FunctionOf(c.Function)
 	if err != nil {
@@ -103,7 +103,7 @@ func (c Choice) Composed() bool {
 		c.Function == "reduce_scatter_block" && c.Algorithm == "basic_linear"
 }
 
-// Chains is how many chains a chain algorithm has.
+// Chains returns the number of chains of a chain algorithm.
 func (c Choice) Chains() int {
 	if c.Fanout == 0 {
 		return 4 // coll_tuned_init_chain_fanout
@@ -111,5 +111,5 @@ func (c Choice) Chains() int {
 	return c.Fanout
 }
 
-// Radix is that of the tree "knomial".
+// Radix of the tree "knomial".
 const Radix = 4

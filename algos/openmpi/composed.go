@@ -6,8 +6,8 @@ import (
 	"collsim/schedule"
 )
 
-// writeComposed is an algorithm that calls two functions with rank 0 as their root, one after the
-// other: one brings all to it, the other one distributes it.
+// writeComposed writes an algorithm that calls two functions with rank 0 as their root, one after
+// the other: the first brings all data to it, the second distributes it.
 func writeComposed(p *schedule.Plan, of []Choice) error {
 	known := false
 	switch of[0].Function {
@@ -25,7 +25,7 @@ func writeComposed(p *schedule.Plan, of []Choice) error {
 	return nil
 }
 
-// reduceThenBroadcast is allreduce "nonoverlapping". Only one of the two may cut the vector.
+// reduceThenBroadcast writes allreduce "nonoverlapping". Only one of the two may cut the vector.
 func reduceThenBroadcast(p *schedule.Plan, first, second Choice) (known bool) {
 	ranks, count := p.Spec.Ranks, p.Spec.Count
 	first, windows := first.settled(count, ranks, p.Spec.Type)
@@ -55,15 +55,15 @@ func reduceThenBroadcast(p *schedule.Plan, first, second Choice) (known bool) {
 	return known && found
 }
 
-// gatherThenBroadcast is allgather "linear". A broadcast that cuts the vector fits if its blocks
-// are those of the ranks.
+// gatherThenBroadcast writes allgather "linear". A broadcast that cuts the vector fits only if its
+// blocks are those of the ranks.
 func gatherThenBroadcast(p *schedule.Plan, first, second Choice) (known bool) {
 	ranks, count := p.Spec.Ranks, p.Spec.Count*int64(p.Spec.Ranks)
 	if !first.writeGather(p) {
 		return false
 	}
 	gather, v := p.Lane, vector{count: count, from: schedule.Output, blocks: ranks}
-	if first.Algorithm == "linear_sync" { // and what is left of each
+	if first.Algorithm == "linear_sync" { // a segment of each rank, and the rest
 		v.blocks = 2 * ranks
 	}
 	second, ends := second.settled(count, ranks, p.Spec.Type)
@@ -78,12 +78,12 @@ func gatherThenBroadcast(p *schedule.Plan, first, second Choice) (known bool) {
 	return known
 }
 
-// reduceThenScatter is reduce_scatter "non-overlapping" and reduce_scatter_block "basic_linear":
-// the sum of the whole vector is scattered from where it is made.
+// reduceThenScatter writes reduce_scatter "non-overlapping" and reduce_scatter_block
+// "basic_linear". The sum of the whole vector is scattered from where it is made.
 func reduceThenScatter(p *schedule.Plan, first, second Choice) (known bool) {
 	ranks := p.Spec.Ranks
 	first, windows := first.settled(p.Spec.Count*int64(ranks), ranks, p.Spec.Type)
-	if windows != nil && ranks != 2 || first.Segment > 0 { // no ends of blocks
+	if windows != nil && ranks != 2 || first.Segment > 0 { // the cuts are not those of blocks
 		return false
 	}
 	reduce, known := first.reduction(ranks, 0)

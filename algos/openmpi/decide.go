@@ -6,13 +6,13 @@ import (
 	"collsim/collective"
 )
 
-// decision is what the library chooses for one of its functions where nobody forces an algorithm.
+// A decision is the library's choice of algorithms for one of its functions.
 type decision struct {
 	function string
 	sizes    []bySize
 }
 
-// bySize is what it chooses for communicators of fewer ranks; 0 is any number.
+// bySize is its choice for communicators of fewer ranks; 0 is any number.
 type bySize struct {
 	ranks  int
 	limits []upTo
@@ -24,14 +24,13 @@ type upTo struct {
 	algorithm int
 }
 
-// Decided is what a choice comes to: the algorithm of the function, which the library decides if it
-// is open; and of an algorithm that is made of other functions, a choice for each of these, in the
-// order of the calls. Inner, if given, and what it brings with it is taken; else it is what the
-// component "tuned" decides, as on a single host; components for hierarchies of hosts are not
-// known.
+// Decided returns what the library executes for a choice: the algorithm of the function, and one
+// for each function that this algorithm calls, in the order of the calls. If Inner is given, it is
+// taken with all that it forces. Otherwise the component "tuned" decides, as on a single host.
+// Components for hierarchies of hosts are not modelled.
 func (c Choice) Decided(spec collective.Spec) []Choice {
 	if _, err := FunctionOf(c.Function); err != nil {
-		return []Choice{c} // which is no choice
+		return []Choice{c} // an invalid choice
 	}
 	width := int64(spec.Type.Width())
 	block, all := spec.Count*width, spec.Count*width*int64(spec.Ranks)
@@ -61,7 +60,7 @@ func (c Choice) Decided(spec collective.Spec) []Choice {
 	return []Choice{c}
 }
 
-// forced is what the variables of a choice with Inner make an inner function do (variables, after).
+// forced returns what the variables of a choice with Inner force an inner function to do.
 func (c Choice) forced(function string) Choice {
 	switch function {
 	case "reduce":
@@ -75,8 +74,8 @@ func (c Choice) forced(function string) Choice {
 	return Choice{Function: function, Algorithm: "basic_linear"}
 }
 
-// Limits are the sizes in bytes at which the library's decisions change, in any function and at any
-// number of ranks, in rising order.
+// Limits returns the sizes in bytes at which the library's decisions change, in any function and at
+// any number of ranks, ascending.
 func Limits() (all []int64) {
 	for _, d := range decisions() {
 		for _, s := range d.sizes {
@@ -89,8 +88,8 @@ func Limits() (all []int64) {
 	return slices.Compact(all)
 }
 
-// decided is the choice that the decision function of a function there is makes. It gives no
-// segments, and no number of chains, which is one chain then.
+// decided returns the choice of the library's decision function for a function. It sets no
+// segments, and one chain.
 func decided(name string, ranks int, bytes int64) Choice {
 	f, _ := FunctionOf(name)
 	all := decisions()

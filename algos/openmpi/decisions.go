@@ -2,15 +2,16 @@ package openmpi
 
 import "slices"
 
-// decisions are Open MPI's own choices, as numbers of algorithms (Functions): of communicators of
-// fewer than so many ranks, of messages of fewer than so many bytes; 0 is any number. They are
-// figures that its maintainers measured on their clusters and averaged. Source: the fixed decision
-// functions for operators that commute, ompi/mca/coll/tuned/coll_tuned_decision_fixed.c, which is
-// the same file in Open MPI 4.1.0 to 4.1.8 and 5.0.0 to 5.0.10.
+// decisions returns Open MPI's own choices, as numbers of algorithms (Functions): for communicators
+// of fewer than so many ranks, for messages of fewer than so many bytes; 0 is any number. Its
+// maintainers measured them on their clusters and averaged. Source: the fixed decision functions
+// for operators that commute, ompi/mca/coll/tuned/coll_tuned_decision_fixed.c, which is the same
+// file in Open MPI 4.1.0 to 4.1.8 and 5.0.0 to 5.0.10.
 func decisions() []decision {
 	return slices.Concat(ofReductions(), ofRoots(), ofExchanges())
 }
 
+// ofReductions returns the decisions of functions that add.
 func ofReductions() []decision {
 	return []decision{
 		{"allreduce", []bySize{
@@ -61,6 +62,7 @@ func ofReductions() []decision {
 	}
 }
 
+// ofRoots returns the decisions of functions with a root that only move data.
 func ofRoots() []decision {
 	return []decision{
 		{"bcast", []bySize{
@@ -105,6 +107,7 @@ func ofRoots() []decision {
 	}
 }
 
+// ofExchanges returns the decisions of the other functions.
 func ofExchanges() []decision {
 	return []decision{
 		{"allgather", []bySize{

@@ -8,8 +8,8 @@ import (
 	"collsim/collective"
 )
 
-// Function is one of MPI's collectives: what it computes, and the algorithms that Open MPI 4.1 has
-// for it. The number of an algorithm is its place, from 1.
+// A Function is one of MPI's collectives: what it computes, and the algorithms that Open MPI 4.1
+// has for it. The number of an algorithm is its place, from 1.
 type Function struct {
 	Name       string // as Open MPI's variables spell it: "allreduce"
 	Kind       collective.Kind
@@ -20,11 +20,12 @@ type Function struct {
 // Named is an algorithm of a function: its name as the variables spell it, and what it does.
 type Named struct{ Name, About string }
 
-// Functions are all of them, in the order of the library's list.
+// Functions returns all of them, in the order of the library's list.
 func Functions() []Function {
 	return slices.Concat(reductions(), rooted(), exchanges())
 }
 
+// reductions returns the functions that add.
 func reductions() []Function {
 	return []Function{
 		{"allreduce", collective.AllReduce, "MPI_Allreduce", []Named{
@@ -55,6 +56,7 @@ func reductions() []Function {
 	}
 }
 
+// rooted returns the functions with a root that only move data.
 func rooted() []Function {
 	return []Function{
 		{"bcast", collective.Broadcast, "MPI_Bcast", []Named{
@@ -78,6 +80,7 @@ func rooted() []Function {
 	}
 }
 
+// exchanges returns the other functions.
 func exchanges() []Function {
 	return []Function{
 		{"allgather", collective.AllGather, "MPI_Allgather", []Named{
@@ -103,7 +106,7 @@ func exchanges() []Function {
 	}
 }
 
-// FunctionOf is the function of a name.
+// FunctionOf returns the function of a name.
 func FunctionOf(name string) (Function, error) {
 	var names []string
 	for _, f := range Functions() {
@@ -116,7 +119,7 @@ func FunctionOf(name string) (Function, error) {
 		strings.Join(names, ", "))
 }
 
-// Number is what the library's variable is set to for an algorithm; 0 for "", its own choice.
+// Number returns the value of the library's variable for an algorithm; 0 for "", its own choice.
 func (f *Function) Number(algorithm string) (int, error) {
 	if algorithm == "" {
 		return 0, nil

@@ -2,7 +2,7 @@ package openmpi
 
 import "collsim/schedule"
 
-// writeGather is MPI_Gather. All its sends and receives block.
+// writeGather writes MPI_Gather. All its sends and receives block.
 func (c Choice) writeGather(p *schedule.Plan) (known bool) {
 	inPlace := p.Spec.InPlace
 	switch c.Algorithm {
@@ -33,9 +33,9 @@ func (c Choice) writeGather(p *schedule.Plan) (known bool) {
 	return true
 }
 
-// writeGatherSync has the root ask one rank after the other with an empty message; the rank sends a
-// segment, for which the root waits, and the rest, for which it waits at the end. Without segments
-// the rest is empty, but a message.
+// writeGatherSync makes the root ask one rank after the other with an empty message. The rank sends
+// a segment, which the root waits for, and the rest, which it waits for at the end. Without
+// segments the rest is an empty message.
 func (c Choice) writeGatherSync(p *schedule.Plan) (known bool) {
 	ranks, count := p.Spec.Ranks, p.Spec.Count
 	first := c.segment(&p.Spec)
@@ -76,7 +76,7 @@ func (c Choice) writeGatherSync(p *schedule.Plan) (known bool) {
 	return true
 }
 
-// subtree is how many ranks are in the subtree of the place v in the tree "binomial".
+// subtree returns the number of ranks in the subtree of the place v in the tree "binomial".
 func subtree(v, ranks int) int {
 	if v == 0 {
 		return ranks
@@ -84,8 +84,8 @@ func subtree(v, ranks int) int {
 	return min(v&-v, ranks-v)
 }
 
-// binomialGather: blocks of subtrees join up on their way to the root, in the order of their places
-// counted from it. If that is not rank 0, it puts them in order at the end.
+// binomialGather joins blocks of subtrees on their path to the root, in the order of their places
+// counted from it. If the root is not rank 0, it puts them in order at the end.
 func binomialGather(l *schedule.Lane, t tree, inPlace bool) {
 	v := (l.Rank - l.Root + l.Ranks) % l.Ranks
 	if v%2 == 1 {
@@ -111,17 +111,19 @@ func binomialGather(l *schedule.Lane, t tree, inPlace bool) {
 	}
 }
 
-// writeScatter is MPI_Scatter.
+// writeScatter writes MPI_Scatter.
 func (c Choice) writeScatter(p *schedule.Plan) (known bool) {
 	return c.scatter(p, scattering{from: schedule.Input, keep: !p.Spec.InPlace})
 }
 
-// scattering is where the root has all blocks, and whether it puts its own into the output.
+// scattering says in which buffer the root has all blocks, and whether it copies its own into the
+// output.
 type scattering struct {
 	from schedule.Buffer
 	keep bool
 }
 
+// at returns the region of a block at the root.
 func (s scattering) at(l *schedule.Lane, block int) schedule.Region {
 	if s.from == schedule.Input {
 		return l.In(block)
@@ -129,10 +131,10 @@ func (s scattering) at(l *schedule.Lane, block int) schedule.Region {
 	return l.Scratch(block)
 }
 
-// scatter is what a rank does in a scatter.
+// scatter writes what a rank does in a scatter.
 func (c Choice) scatter(p *schedule.Plan, s scattering) (known bool) {
 	switch c.Algorithm {
-	case "basic_linear": // sends that block
+	case "basic_linear": // blocking sends
 		p.Lane = func(l *schedule.Lane) {
 			if l.Rank != l.Root {
 				l.Recv(l.Root, l.Out(0))
@@ -160,8 +162,8 @@ func (c Choice) scatter(p *schedule.Plan, s scattering) (known bool) {
 	return true
 }
 
-// linearScatter posts a send to each rank, and copies the root's own block when it comes to it: the
-// root's lane i is for rank i.
+// linearScatter posts a send to each rank, and copies the root's own block in its turn: the root's
+// lane i is for rank i.
 func linearScatter(l *schedule.Lane, s scattering) {
 	switch {
 	case l.Rank != l.Root:
@@ -182,8 +184,8 @@ func linearScatter(l *schedule.Lane, s scattering) {
 	}
 }
 
-// binomialScatter: blocks of subtrees part on their way from the root (sends that block), the
-// largest subtree first. If the root is not rank 0, it puts them in the order of places first.
+// binomialScatter splits blocks of subtrees on their path from the root (blocking sends), the
+// largest subtree first. If the root is not rank 0, it first orders them by place.
 func binomialScatter(l *schedule.Lane, t tree, s scattering) {
 	v := (l.Rank - l.Root + l.Ranks) % l.Ranks
 	if v%2 == 1 {

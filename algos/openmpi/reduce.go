@@ -5,11 +5,11 @@ import (
 	"collsim/schedule"
 )
 
-// regions are where a reduction finds its parts: the vector that a rank brings, where sums are
-// made, and where the root wants the result.
+// regions are the operands of a reduction: a rank's own vector, where sums are made, and where the
+// root wants the result.
 type regions struct{ own, sum, result schedule.Region }
 
-// writeReduce is MPI_Reduce.
+// writeReduce writes MPI_Reduce.
 func (c Choice) writeReduce(p *schedule.Plan) (known bool) {
 	c, ends := c.settled(p.Spec.Count, p.Spec.Ranks, p.Spec.Type)
 	c.cut(p, ends)
@@ -28,8 +28,9 @@ func (c Choice) writeReduce(p *schedule.Plan) (known bool) {
 	return known
 }
 
-// settled is what a reduce or a broadcast of so many elements really does, since some algorithms
-// give way to others if these are few; and where the blocks end that it cuts them into, if it does.
+// settled returns what the library really executes for a reduce or a broadcast of so many elements.
+// Some algorithms give way to others if these are few. It also returns the ends of the blocks that
+// it cuts them into, if it does.
 func (c Choice) settled(count int64, ranks int, typ dtype.Type) (Choice, []int64) {
 	least, instead := int64(ranks), "basic_linear"
 	var ends []int64
@@ -64,7 +65,7 @@ func (c Choice) cut(p *schedule.Plan, ends []int64) {
 	p.Segment = c.segment(&p.Spec)
 }
 
-// reduction is what a rank does in a reduce.
+// reduction returns what a rank does in a reduce.
 func (c Choice) reduction(ranks, root int) (run func(*schedule.Lane, regions), known bool) {
 	var t tree
 	switch c.Algorithm {
@@ -89,8 +90,8 @@ func (c Choice) reduction(ranks, root int) (run func(*schedule.Lane, regions), k
 	return func(l *schedule.Lane, r regions) { treeReduce(l, r, t) }, true
 }
 
-// linearReduce has the root take all vectors from the last rank's to the first's, each on the left
-// of what it has. Sends and receives block.
+// linearReduce makes the root add all vectors from the last rank's to the first's, each as the left
+// operand. Sends and receives block.
 func linearReduce(l *schedule.Lane, r regions, root int) {
 	if l.Rank != root {
 		l.Send(root, r.own)
@@ -114,8 +115,8 @@ func linearReduce(l *schedule.Lane, r regions, root int) {
 	}
 }
 
-// treeReduce has each rank combine its own vector with its first child's, then the next child's
-// with that, and hand the sum on.
+// treeReduce makes each rank combine its own vector with its first child's, then the next child's
+// with that, and send the sum to its parent.
 func treeReduce(l *schedule.Lane, r regions, t tree) {
 	parent, children := t.parent[l.Rank], t.children[l.Rank]
 	if len(children) == 0 {
@@ -138,7 +139,8 @@ func treeReduce(l *schedule.Lane, r regions, t tree) {
 	}
 }
 
-// inOrderReduce goes by the tree whose root is the last rank, which sends the result to the root.
+// inOrderReduce reduces along the tree whose root is the last rank, which sends the result to the
+// root.
 func inOrderReduce(l *schedule.Lane, r regions, root int, t tree) {
 	last := l.Ranks - 1
 	result := r.result
@@ -165,7 +167,7 @@ func rabenseifnerReduce(l *schedule.Lane, r regions) {
 	if me >= 0 {
 		window = halveWindows(l, f, me, l.Scratch)
 	}
-	if root < 0 { // it stands in for number 0, whose window it gets
+	if root < 0 { // it represents number 0, whose window it gets
 		root = 0
 		switch l.Rank {
 		case l.Root:
@@ -184,7 +186,7 @@ func rabenseifnerReduce(l *schedule.Lane, r regions) {
 	}
 }
 
-// gatherWindows hands windows on towards a number at distance q/2, …, 2, 1.
+// gatherWindows sends windows towards a number at distance q/2, …, 2, 1.
 func gatherWindows(l *schedule.Lane, f fold, me, root, window int) {
 	for d, n := f.q/2, 1; d > 0; d, n = d/2, 2*n {
 		peer := f.rank(me ^ d)
@@ -200,8 +202,8 @@ func gatherWindows(l *schedule.Lane, f fold, me, root, window int) {
 	}
 }
 
-// foldHalves has the pairs exchange halves of what they have, add, and leave the sum with the even
-// rank.
+// foldHalves makes the pairs exchange halves of their vectors and add, and leaves the sum with the
+// even rank.
 func foldHalves(l *schedule.Lane, f fold, block func(int) schedule.Region) {
 	if l.Rank >= 2*f.rest {
 		return
@@ -218,8 +220,9 @@ func foldHalves(l *schedule.Lane, f fold, block func(int) schedule.Region) {
 	l.Recv(peer, high)
 }
 
-// halveWindows leaves a number with the sum of one window, which it returns: partners at distance
-// 1, 2, 4, … send each other the half that the other keeps, and add; what comes stands on the left.
+// halveWindows leaves a number with the sum of one window, which it returns. Partners at distance
+// 1, 2, 4, … send each other the half that the other keeps, and add; the message is the left
+// operand.
 func halveWindows(l *schedule.Lane, f fold, me int, block func(int) schedule.Region) (window int) {
 	for d, n := 1, f.q/2; d < f.q; d, n = 2*d, n/2 {
 		peer, keep, give := f.rank(me^d), window, window+n

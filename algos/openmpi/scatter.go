@@ -2,8 +2,8 @@ package openmpi
 
 import "collsim/schedule"
 
-// writeReduceScatter is MPI_Reduce_scatter and MPI_Reduce_scatter_block, but for what they make of
-// a reduce.
+// writeReduceScatter writes MPI_Reduce_scatter and MPI_Reduce_scatter_block, except for algorithms
+// that call a reduce.
 func (c Choice) writeReduceScatter(p *schedule.Plan) (known bool) {
 	switch c.Algorithm {
 	case "ring":
@@ -24,7 +24,7 @@ func (c Choice) writeReduceScatter(p *schedule.Plan) (known bool) {
 	return true
 }
 
-// ringReduceScatter sums the block of each rank on its way round to it.
+// ringReduceScatter sums the block of each rank on its path round the ring to that rank.
 func ringReduceScatter(l *schedule.Lane) {
 	prev, next := l.Rank-1, l.Rank+1
 	l.Send(next, l.In(l.Rank-1))
@@ -34,8 +34,8 @@ func ringReduceScatter(l *schedule.Lane) {
 	l.Combine([]schedule.Region{l.Out(0)}, nil, l.From(prev), l.Local(l.In(l.Rank)))
 }
 
-// start leaves a number with its sum, or what it has, in scratch; ranks that don't take part send
-// all to the odd one of their pair.
+// start leaves a number with its input, or the sum of its pair, in scratch. Ranks that do not take
+// part send everything to the odd one of their pair.
 func start(l *schedule.Lane, f fold) (takesPart bool) {
 	in, sum := l.In(0).Blocks(l.Ranks), l.Scratch(0).Blocks(l.Ranks)
 	switch {
@@ -50,14 +50,14 @@ func start(l *schedule.Lane, f fold) (takesPart bool) {
 	return true
 }
 
-// blocks are those of the ranks that so many numbers stand for.
+// blocks returns the blocks of the ranks that n numbers represent.
 func (f fold) blocks(l *schedule.Lane, from, n int) schedule.Region {
 	first := f.first(from)
 	return l.Scratch(first).Blocks(f.first(from+n) - first)
 }
 
-// recursiveHalving: partners at distance q/2, …, 2, 1 send each other the half that the other is
-// in; what comes stands on the left.
+// recursiveHalving exchanges halves between partners at distance q/2, …, 2, 1: each sends the half
+// that the other is in. The message is the left operand.
 func recursiveHalving(l *schedule.Lane) {
 	f := foldOf(l.Ranks, 1)
 	if !start(l, f) {
@@ -77,10 +77,10 @@ func recursiveHalving(l *schedule.Lane) {
 	}
 }
 
-// butterfly: partners at distance 1, 2, 4, … send each other halves of what they have; the lower
-// one's operand stands on the left. Each then has the blocks of the number with the same bits in
-// the opposite order, and sends them there; or blocks were put in that order before ("mirrored", at
-// powers of two), and it has its own.
+// butterfly exchanges halves between partners at distance 1, 2, 4, …; the lower one's operand is
+// the left one. Each then has the blocks of the number with the same bits in the opposite order,
+// and sends them there. If mirrored (at powers of two), blocks were put in that order before, and
+// each has its own.
 func butterfly(l *schedule.Lane, mirrored bool) {
 	f := foldOf(l.Ranks, 1)
 	if mirrored {
@@ -123,9 +123,9 @@ func butterfly(l *schedule.Lane, mirrored bool) {
 	l.Recv(owner, l.Out(0))
 }
 
-// doublingReduceScatter: partners at distance 1, 2, 4, … send each other all blocks but those of
-// their own subtree. A subtree that has no partner, or not for all, gets what it lacks from those
-// of its ranks that have it. Commutative operators have what came on the left.
+// doublingReduceScatter exchanges, between partners at distance 1, 2, 4, …, all blocks but those of
+// the own subtree. A subtree without partners, or with too few, gets the missing blocks from those
+// of its ranks that have them. Operators commute, so the message is the left operand.
 func doublingReduceScatter(l *schedule.Lane) {
 	p, r := l.Ranks, l.Rank
 	received := p // the second half of scratch
@@ -162,9 +162,9 @@ func doublingReduceScatter(l *schedule.Lane) {
 	l.Copy(l.Out(0), l.Scratch(r))
 }
 
-// spread hands what has come to the places of a subtree that lack it: the first "having" of it have
-// it. Places are ranks, counted from some rank on; "at" is this rank's. It reports whether this
-// rank has got it so.
+// spread sends blocks that have arrived to the places of a subtree that lack them; its first having
+// places have them. Places are ranks, counted from some rank on; at is this rank's. It reports
+// whether this rank has received them.
 func spread(l *schedule.Lane, at int, came schedule.Region, having, d int) (got bool) {
 	first := l.Rank - at
 	for h := d / 2; h > 0; h /= 2 {

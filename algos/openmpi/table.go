@@ -15,7 +15,7 @@ import (
 // Prefix begins the names of the table's algorithms.
 const Prefix = "openmpi:"
 
-// tuned is the name of what the library chooses by itself.
+// tuned names the library's own choice.
 const tuned = "tuned"
 
 // The names of parameters.
@@ -25,9 +25,9 @@ const (
 	reduceParam  = "reduce"
 )
 
-// Table lists the library's algorithms, and for each of its functions the choice that it makes by
-// itself, "openmpi:tuned". Names are the library's with dashes. Those of MPI_Reduce_scatter_block,
-// which computes what MPI_Reduce_scatter does here, begin with "block-".
+// Table lists the library's algorithms, and for each of its functions the library's own choice,
+// "openmpi:tuned". Names are the library's with dashes. Those of MPI_Reduce_scatter_block, which
+// computes what MPI_Reduce_scatter does here, begin with "block-".
 func Table() (all []algos.Algorithm) {
 	for _, kind := range collective.Kinds() {
 		for _, f := range Functions() {
@@ -43,7 +43,8 @@ func Table() (all []algos.Algorithm) {
 	return all
 }
 
-// algorithm is the row of one of a function's algorithms; no name is its own choice.
+// algorithm returns the row of one of a function's algorithms; an empty name is the library's own
+// choice.
 func algorithm(f Function, a Named) algos.Algorithm {
 	base := Choice{Function: f.Name, Algorithm: a.Name}
 	row := algos.Algorithm{
@@ -78,7 +79,7 @@ func algorithm(f Function, a Named) algos.Algorithm {
 	return row
 }
 
-// Of is the choice that a schedule's name stands for, which is made of the table, as
+// Of returns the choice for the name of a schedule that was made from the table, such as
 // "openmpi:pipeline(segment=64)".
 func Of(kind collective.Kind, name string) (Choice, bool) {
 	base, list, _ := strings.Cut(strings.TrimSuffix(name, ")"), "(")
@@ -102,7 +103,7 @@ func Of(kind collective.Kind, name string) (Choice, bool) {
 	return Choice{}, false
 }
 
-// name is that of an algorithm in the table.
+// name returns the name of an algorithm in the table.
 func (c Choice) name() string {
 	name := dashed(c.Algorithm)
 	if name == "" {
@@ -114,6 +115,7 @@ func (c Choice) name() string {
 	return Prefix + name
 }
 
+// dashed replaces underscores by dashes.
 func dashed(name string) string { return strings.ReplaceAll(name, "_", "-") }
 
 // leaves reports whether the library decides something of the algorithm.
@@ -121,7 +123,7 @@ func (c Choice) leaves() bool {
 	return c.Algorithm == "" || c.Composed() || c.Function == "allgather" && c.Algorithm == "linear"
 }
 
-// params are what may be set of an algorithm.
+// params returns the parameters of an algorithm.
 func (c Choice) params() (all []algos.Param) {
 	about := map[string]string{
 		segmentParam: "the size of the pieces that follow one another, in bytes; 0 is the whole",
@@ -137,7 +139,7 @@ func (c Choice) params() (all []algos.Param) {
 	return all
 }
 
-// usual is the default of a parameter; "" if the algorithm does not have it.
+// usual returns the default of a parameter; "" if the algorithm does not have it.
 func (c Choice) usual(param string) string {
 	switch {
 	case param == segmentParam && c.segments():
@@ -167,7 +169,7 @@ func (c Choice) segments() bool {
 	return false
 }
 
-// with is the choice with what its parameters say.
+// with returns the choice with the values of its parameters.
 func (c Choice) with(param func(string) string) (Choice, error) {
 	if text := param(segmentParam); text != "" {
 		size, err := unit.ParseBytes(text)
@@ -201,7 +203,7 @@ func (c Choice) with(param func(string) string) (Choice, error) {
 	return c, nil
 }
 
-// options are what is set of a choice, as in the name of its schedule.
+// options formats the settings of a choice, as in the name of its schedule.
 func (c Choice) options() string {
 	var all []string
 	if c.Segment > 0 {
@@ -220,7 +222,7 @@ func (c Choice) options() string {
 	return "(" + strings.Join(all, ",") + ")"
 }
 
-// plan completes the plan of a collective. One rank alone is judged as if it were two.
+// plan completes the plan of a collective. One rank alone is validated as if it were two.
 func (c Choice) plan(p *schedule.Plan) error {
 	spec := p.Spec
 	spec.Ranks = max(spec.Ranks, 2)

@@ -2,15 +2,15 @@ package openmpi
 
 import "math/bits"
 
-// tree is who hands its sum to whom, or the other way round: the parent of each rank, −1 of the
-// root, and the children in the order in which their sums are taken, or they are sent to.
+// A tree has the parent of each rank, −1 for the root, and its children. Children are in the order
+// in which their sums are added or they are sent to.
 type tree struct {
 	parent   []int
 	children [][]int
 }
 
-// treeOf makes a tree from its parents. Children are taken in the order of their places after the
-// root, which is how Open MPI's trees list them, but for those of the in-order binary one.
+// treeOf returns a tree given its parents. Children are in the order of their places after the
+// root, as in Open MPI's trees except for the in-order binary one.
 func treeOf(root int, parent []int) tree {
 	t := tree{parent, make([][]int, len(parent))}
 	for i := range parent {
@@ -22,7 +22,7 @@ func treeOf(root int, parent []int) tree {
 	return t
 }
 
-// shifted is the tree of a root, of parents that are given for root 0.
+// shifted returns the tree of a root, given parents for root 0.
 func shifted(root int, parent []int) tree {
 	n := len(parent)
 	moved := make([]int, n)
@@ -35,7 +35,7 @@ func shifted(root int, parent []int) tree {
 	return treeOf(root, moved)
 }
 
-// chains is so many chains below the root, the first of which are longer by one if they must be
+// chains returns so many chains below the root; the first ones are longer by one if necessary
 // (ompi_coll_base_topo_build_chain).
 func chains(ranks, root, fanout int) tree {
 	fanout = max(min(fanout, ranks-1), 1)
@@ -57,8 +57,8 @@ func chains(ranks, root, fanout int) tree {
 	return shifted(root, parent)
 }
 
-// twoWay is the tree whose level l has 2^l places, and in which the children of a place are 2^l and
-// twice that after it (ompi_coll_base_topo_build_tree with a fan-out of 2).
+// twoWay returns the tree whose level l has 2^l places. The children of a place are 2^l and twice
+// that after it (ompi_coll_base_topo_build_tree with a fan-out of 2).
 func twoWay(ranks, root int) tree {
 	parent := make([]int, ranks)
 	parent[0] = -1
@@ -75,7 +75,7 @@ func twoWay(ranks, root int) tree {
 	return shifted(root, parent)
 }
 
-// binomial is the tree in which a place without its lowest one is its parent
+// binomial returns the tree in which a place's parent lacks its lowest one bit
 // (ompi_coll_base_topo_build_in_order_bmtree).
 func binomial(ranks, root int) tree {
 	parent := make([]int, ranks)
@@ -86,7 +86,7 @@ func binomial(ranks, root int) tree {
 	return shifted(root, parent)
 }
 
-// highBit is the tree in which a place without its highest one is its parent: the first child has
+// highBit returns the tree in which a place's parent lacks its highest one bit: the first child has
 // the largest subtree (ompi_coll_base_topo_build_bmtree).
 func highBit(ranks, root int) tree {
 	parent := make([]int, ranks)
@@ -97,8 +97,8 @@ func highBit(ranks, root int) tree {
 	return shifted(root, parent)
 }
 
-// knomial is the tree in which a place without its lowest digit is its parent, in digits of a
-// radix. Children with the highest digits come first (ompi_coll_base_topo_build_kmtree).
+// knomial returns the tree in which a place's parent lacks its lowest digit, in digits of a radix.
+// Children with the highest digits come first (ompi_coll_base_topo_build_kmtree).
 func knomial(ranks, root, radix int) tree {
 	t := tree{make([]int, ranks), make([][]int, ranks)}
 	for place := range ranks {
@@ -119,7 +119,7 @@ func knomial(ranks, root, radix int) tree {
 	return t
 }
 
-// star is the tree of a root whose children are all others, from the lowest rank on.
+// star returns the tree of a root whose children are all others, from the lowest rank on.
 func star(ranks, root int) tree {
 	t := tree{make([]int, ranks), make([][]int, ranks)}
 	for rank := range ranks {
@@ -132,8 +132,8 @@ func star(ranks, root int) tree {
 	return t
 }
 
-// inOrder is the binary tree whose root is the last rank, and in which all ranks of a right subtree
-// are below those of the left one, and these below their parent
+// inOrder returns the binary tree whose root is the last rank. All ranks of a right subtree are
+// below those of the left one, and these below their parent
 // (ompi_coll_base_topo_build_in_order_bintree).
 func inOrder(ranks int) tree {
 	t := tree{make([]int, ranks), make([][]int, ranks)}

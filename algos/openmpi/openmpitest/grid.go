@@ -11,7 +11,7 @@ import (
 	"collsim/dtype"
 )
 
-// SpecOf is a collective of float32 for a choice.
+// SpecOf returns a collective of float32 for a choice.
 func SpecOf(t testing.TB, c openmpi.Choice, ranks, root int, count int64) collective.Spec {
 	f, err := openmpi.FunctionOf(c.Function)
 	if err != nil {
@@ -30,7 +30,7 @@ func SpecOf(t testing.TB, c openmpi.Choice, ranks, root int, count int64) collec
 	return s
 }
 
-// Reducing are the choices that add, with what can be set of them.
+// Reducing returns the choices that add, with their settings.
 func Reducing() (all []openmpi.Choice) {
 	inner := []string{"", "linear", "chain", "pipeline", "binary", "binomial", "in-order_binary"}
 	for _, kind := range []collective.Kind{collective.AllReduce, collective.Reduce,
@@ -56,7 +56,7 @@ func Reducing() (all []openmpi.Choice) {
 	return all
 }
 
-// Open are those that leave something to the library.
+// Open returns the choices that leave something to the library.
 func Open() (all []openmpi.Choice) {
 	for _, f := range openmpi.Functions() {
 		all = append(all, openmpi.Choice{Function: f.Name})
@@ -67,7 +67,7 @@ func Open() (all []openmpi.Choice) {
 		openmpi.Choice{Function: "reduce_scatter_block", Algorithm: "basic_linear"})
 }
 
-// Moving are the choices that only move.
+// Moving returns the choices that only move data.
 func Moving() (all []openmpi.Choice) {
 	for _, kind := range []collective.Kind{collective.Broadcast, collective.AllGather,
 		collective.AllToAll, collective.Gather, collective.Scatter, collective.Barrier} {
@@ -90,8 +90,8 @@ func Moving() (all []openmpi.Choice) {
 // Legal reports whether a choice is for so many ranks.
 func Legal(c openmpi.Choice, ranks int) bool { return c.Algorithm != "two_proc" || ranks == 2 }
 
-// Turns are the numbers of elements (float32, turnsBelow) at which a choice begins to come to
-// other algorithms on so many ranks, and those just below.
+// Turns returns the numbers of float32 elements at which the library's decision for a choice
+// changes on so many ranks, and those just below. It tries up to turnsBelow bytes.
 func Turns(t testing.TB, c openmpi.Choice, ranks int) (all []int64) {
 	if c.Function == "barrier" {
 		return []int64{0}
