@@ -7,19 +7,21 @@ import (
 	"collsim/dtype"
 )
 
-// Arithmetic is a collective's on the bytes of its elements, as they lie in this machine's memory:
-// bytes of a length that the width divides, and which begin where an element may.
+// Arithmetic computes a collective's operations on elements in this machine's byte order. The
+// length of every slice is a multiple of Width, and its first byte is aligned to Width.
 type Arithmetic struct {
 	Width int // of an element in bytes; 0 for a barrier, which has none
-	// Combine makes dst what dst and src give together, in this order, each element rounded once.
+	// Combine sets dst to dst ∘ src, elementwise in this order; each result is rounded once.
 	Combine func(dst, src []byte)
-	// Scale is premulsum's factor, or the mean's 1/n before or its division after the sum.
+	// Scale multiplies by premulsum's factor. For the mean it multiplies by 1/n before the sum, or
+	// divides by n after it.
 	Scale func(b []byte)
 	// Load and Store copy elements from and to little-endian bytes.
 	Load, Store func(dst, src []byte)
 }
 
-// ArithmeticOf returns the arithmetic of a collective, bit for bit that of package dtype.
+// ArithmeticOf returns the arithmetic of a collective. Its results are bit for bit those of package
+// dtype.
 func ArithmeticOf(spec *collective.Spec) Arithmetic {
 	switch spec.Type {
 	case dtype.Float64:
@@ -55,6 +57,7 @@ func ArithmeticOf(spec *collective.Spec) Arithmetic {
 	return Arithmetic{Combine: none, Scale: func([]byte) {}, Load: none, Store: none}
 }
 
+// arithmetic returns the arithmetic of a collective on elements of type T.
 func arithmetic[T dtype.Number](spec *collective.Spec) Arithmetic {
 	combine := dtype.Sum[T]
 	switch spec.Op {
@@ -74,6 +77,7 @@ func arithmetic[T dtype.Number](spec *collective.Spec) Arithmetic {
 	}
 }
 
+// scale applies a collective's scaling to values: see Arithmetic.Scale.
 func scale[T dtype.Number](spec *collective.Spec, value []T) {
 	switch {
 	case spec.Op == collective.PremulSum:
@@ -85,12 +89,12 @@ func scale[T dtype.Number](spec *collective.Spec, value []T) {
 	}
 }
 
-// elements is the bytes as elements. Every pattern of bits is an element of every type.
+// elements views bytes as elements. Every bit pattern is an element of every type.
 func elements[T dtype.Number](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/dtype.Of[T]().Width())
 }
 
-// Memory returns n bytes, in which an element of any type may begin at every multiple of its width.
+// Memory allocates n bytes that are aligned for elements of every type.
 func Memory(n int64) []byte {
 	words := make([]uint64, (n+7)/8)
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), n)

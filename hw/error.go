@@ -7,18 +7,18 @@ import (
 	"collsim/schedule"
 )
 
-// Error is what went wrong while a schedule was executed: a code that a call returned, a peer that
-// was lost, a run that did not go on. All ranks get the same one.
+// An Error reports a failure while a schedule was executed: a code that a call returned, a lost
+// peer, or a run without progress. All ranks get the same error.
 type Error struct {
 	Call string // what was called: "read", "dial", "MPI_Isend"; "wait" for a run without progress
 	Code string // the name of what it returned: "ECONNRESET", "SIGKILL", "timeout"
-	// Where it happened, or for a peer that was lost: which. −1 stands for none.
+	// Where it happened; for a lost peer, its rank. −1 stands for none.
 	Rank, Lane, Step int
-	Text             string               // the rest, for people
-	Stall            *schedule.StallError // who waits for whom, of a run without progress
+	Text             string               // for people
+	Stall            *schedule.StallError // wait-for chain of a run without progress
 }
 
-// Error is such as "hw: rank 3 lane 0 step 5: read: ECONNRESET: …".
+// Error formats the error, as in "hw: rank 3 lane 0 step 5: read: ECONNRESET: …".
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString("hw:")
@@ -43,7 +43,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap is the stall, if it is one.
+// Unwrap returns the stall, nil if it is none.
 func (e *Error) Unwrap() error {
 	if e.Stall == nil {
 		return nil
@@ -51,25 +51,27 @@ func (e *Error) Unwrap() error {
 	return e.Stall
 }
 
-// Malformed is the error of a step that nobody can carry out; a number of −1 is none.
+// Malformed returns the error of a step that no executor can carry out; a number of −1 is none.
 func Malformed(rank, lane, step int, format string, args ...any) *Error {
 	return &Error{Call: "step", Code: "malformed", Rank: rank, Lane: lane, Step: step,
 		Text: fmt.Sprintf(format, args...)}
 }
 
-// Missing says that an executor is not available here: what is missing, why, and how to get it.
+// Missing reports that an executor is not available on this machine: what is missing, why, and how
+// to get it.
 type Missing struct{ What, Why, Get string }
 
-// Error is one line.
+// Error formats the report in one line.
 func (m *Missing) Error() string {
 	return fmt.Sprintf("hw: %s: %s; %s", m.What, m.Why, m.Get)
 }
 
-// Refusal is why an executor has no way to execute a job that others may. Nothing has gone wrong.
+// A Refusal says why an executor does not support a job that others may support. Nothing has
+// failed.
 type Refusal struct{ Text string }
 
-// Error is the reason, with the executor's prefix.
+// Error returns the reason, with the executor's prefix.
 func (r *Refusal) Error() string { return r.Text }
 
-// Refuse makes a Refusal.
+// Refuse formats a Refusal.
 func Refuse(format string, args ...any) *Refusal { return &Refusal{fmt.Sprintf(format, args...)} }

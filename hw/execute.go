@@ -6,8 +6,8 @@ import (
 	"collsim/schedule"
 )
 
-// ExecuteOn is how an executor plays a schedule of given inputs in an environment, and what comes
-// out: what package comm asks of one.
+// ExecuteOn returns the function that executes schedules on an executor in an environment. It takes
+// the input of every rank, and returns the outputs. Package comm takes such a function.
 func ExecuteOn(
 	e Executor, env Env,
 ) func(context.Context, *schedule.Schedule, [][]byte) ([][]byte, error) {

@@ -11,88 +11,88 @@ import (
 	"collsim/unit"
 )
 
-// Executor executes schedules for real. It may hold processes, sockets and memory from one run to
-// the next; Close frees them. An Executor is used by one goroutine at a time.
+// An Executor executes schedules for real. It may keep processes, sockets and memory between runs;
+// Close frees them. Only one goroutine at a time may use it.
 type Executor interface {
-	// Run executes a job, and returns when it has ended and all ranks have, well or not. What fails
-	// is an *Error, what is not available here a *Missing, what the executor has no way to a
-	// *Refusal. A job that nobody could execute is an error of another type, as is the cause of a
-	// context that ended. After an error the executor can be used again.
+	// Run executes a job. It returns when the job and all ranks have ended, also after a failure. A
+	// failure is an *Error, a missing requirement a *Missing, an unsupported job a *Refusal. A job
+	// that no executor could execute has an error of another type. If the context ended, the error
+	// is its cause. The executor can be used again after an error.
 	Run(ctx context.Context, job *Job) (*Result, error)
-	// Close ends what the executor holds. Nothing is left then: no process, no socket, no file.
+	// Close frees what the executor holds: no process, no socket and no file is left.
 	Close() error
 }
 
-// Job is what is to be executed. REQUIRES: proof.Verify has proven the schedule, with Env.Slots
-// slots if it says nothing of them, and for as many iterations. Of others an Executor promises
-// less: that a run which can't go on is ended.
+// A Job is a schedule to execute. REQUIRES: proof.Verify has proven the schedule for as many
+// iterations, with Env.Slots slots unless the schedule has its own. For other schedules an Executor
+// only promises to end a run that cannot go on.
 type Job struct {
 	Schedule *schedule.Schedule
-	// Inputs are the elements of every rank's input, little-endian: as many as
-	// Schedule.Len(schedule.Input, rank). They are not changed. Of a schedule that has tensors
-	// alone they may be nil.
+	// Inputs holds the elements of every rank's input, little-endian: Schedule.Len(schedule.Input,
+	// rank) elements of a rank. An executor does not change them. They may be nil if the schedule
+	// has tensors only.
 	Inputs [][]byte
-	// Tensors are the values of the given tensors of a program or a composed schedule,
-	// little-endian, by their number in Schedule.Tensors and by rank; those of other tensors are
-	// not looked at.
+	// Tensors holds the values of the given tensors of a program or a composed schedule,
+	// little-endian. It is indexed by the tensor's number in Schedule.Tensors, then by rank.
+	// Entries of other tensors are ignored.
 	Tensors [][][]byte
 	Env     Env
 }
 
-// DefaultTimeout is the timeout of an environment that gives none.
+// DefaultTimeout is the timeout where the environment has none.
 const DefaultTimeout = 30 * time.Second
 
-// Env is the environment of a run. Its zero value executes the schedule once.
+// Env configures a run. Its zero value executes the schedule once.
 type Env struct {
-	Warmup      int // repetitions before those that are measured
-	Repetitions int // that are measured; 1 if 0
-	// Iterations is how often each rank runs its program in a repetition, without waiting for the
-	// other ranks in between; 1 if 0. Between two, a rank's caller writes the input again.
+	Warmup      int // repetitions before the measured ones
+	Repetitions int // measured ones; 1 if 0
+	// Iterations counts the runs of each rank's program in a repetition, without a barrier in
+	// between; 1 if 0. Before each run, a rank's caller writes the input again.
 	Iterations int
-	Slots      int // of connections where the schedule says nothing; 0 is any number
-	// Timeout ends a run that makes no progress for so long, and names a peer that says nothing
-	// for so long. It does not bound the run. DefaultTimeout if 0.
+	Slots      int // of connections, unless the schedule has its own; 0 is any number
+	// Timeout ends a run that makes no progress for so long, and reports a peer that is silent for
+	// so long. It does not bound the run. DefaultTimeout if 0.
 	Timeout time.Duration
-	// Float32 asks that a step combine all its sources in float32, and round once to the type,
-	// where it is narrower: an executor that can says so in its result; others round after each
-	// operation.
+	// Float32 asks that a step combine all its sources in float32 and round once, if the type is
+	// narrower. An executor that does so sets Result.Float32; others round after each operation.
 	Float32 bool
-	Trace   bool // ask for a timeline, which costs four readings of the clock a sub-step
+	Trace   bool // record a timeline, at the cost of four clock readings a sub-step
 }
 
-// Result is what has happened.
+// A Result holds what a run returned and measured.
 type Result struct {
 	Outputs [][]byte // of every rank in the last repetition, little-endian
-	// Tensors are the results of a program or a composed schedule in the last repetition,
-	// little-endian, by their number in Schedule.Tensors and by rank; nil of other tensors.
+	// Tensors holds the results of a program or a composed schedule in the last repetition,
+	// little-endian. It is indexed by the tensor's number in Schedule.Tensors, then by rank; nil
+	// for other tensors.
 	Tensors     [][][]byte
 	Repetitions []Repetition
-	// Trace is the timeline of the fastest repetition; nil unless the environment asks for it, and
-	// the executor can tell.
+	// Trace is the timeline of the fastest repetition; nil unless the environment asks for it and
+	// the executor records one.
 	Trace *trace.Trace
-	// Skew bounds how far the clocks of two ranks may be apart in Repetitions and Trace; 0 where
-	// all have the same clock.
+	// Skew bounds the error between the clocks of two ranks in Repetitions and Trace; 0 if all have
+	// the same clock.
 	Skew  unit.Time
 	RanOn RanOn
-	// Float32 says that steps were combined in float32, because the environment asked for it.
+	// Float32 reports that steps were combined in float32, as the environment asked.
 	Float32 bool
-	// Chose is how a library has done it, which chooses by itself, as in "Ring LL, 24 channels"; ""
-	// where it does not say.
+	// Chose describes the algorithm that a library chose, as in "Ring LL, 24 channels"; "" if it
+	// does not report it.
 	Chose string
-	// Estimate is what a library predicts by a model of its own that the job takes; 0 where it does
-	// not say.
+	// Estimate is the time that a library's own model predicts for the job; 0 if it has none.
 	Estimate unit.Time
-	// Executed is what was done, where that is not the job's schedule; nil elsewhere.
+	// Executed is the schedule that was executed, if it is not the job's; else nil.
 	Executed *schedule.Schedule
 }
 
-// Repetition is one measured repetition. Times count from the start of the first rank.
+// A Repetition holds the times of one measured repetition, counted from the start of the first
+// rank.
 type Repetition struct {
 	Start, End []unit.Time // of each rank: before its first step, after its last
-	Time       unit.Time   // when the last rank ended
+	Time       unit.Time   // end of the last rank
 }
 
-// Fastest is the index of the repetition that took the least time.
+// Fastest returns the index of the repetition that took the least time.
 func (r *Result) Fastest() int {
 	best := 0
 	for i := range r.Repetitions {
@@ -103,8 +103,9 @@ func (r *Result) Fastest() int {
 	return best
 }
 
-// Median is the median of the repetitions' times, of two middle ones the mean, and the distance
-// between their quartiles (the medians of the lower and the upper half).
+// Median returns the median of the repetitions' times, and the distance between their quartiles.
+// The median of an even number is the mean of the two middle ones. The quartiles are the medians of
+// the lower and the upper half.
 func (r *Result) Median() (median, spread unit.Time) {
 	times := make([]unit.Time, len(r.Repetitions))
 	for i := range times {
@@ -123,7 +124,8 @@ func middle(sorted []unit.Time) unit.Time {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// Measure is the repetition of which each rank has noted its start and its end, all by one clock.
+// Measure returns a repetition, given the start and the end of each rank by one clock. It also
+// returns the earliest start, from which the repetition counts.
 func Measure(start, end []unit.Time) (r Repetition, origin unit.Time) {
 	if len(start) == 0 {
 		return r, 0
@@ -137,7 +139,7 @@ func Measure(start, end []unit.Time) (r Repetition, origin unit.Time) {
 	return r, origin
 }
 
-// Check says what is wrong with a job, nil if nothing, and completes its environment.
+// Check checks a job and returns its environment with defaults filled in.
 func (j *Job) Check() (Env, error) {
 	env := j.Env
 	if j.Schedule == nil {

@@ -2,15 +2,15 @@ package hw
 
 import "collsim/schedule"
 
-// Sizer is an Executor that knows what it takes.
+// A Sizer is an Executor that knows its memory footprint.
 type Sizer interface {
-	// Needs is how much memory of this machine it takes to execute a schedule, in bytes: its
-	// inputs and its outputs with the caller, and what the ranks that are here have. What is small
-	// beside that is not counted.
+	// Needs returns the bytes of this machine's memory that a schedule takes. It counts inputs and
+	// outputs held by the caller, and buffers of the ranks that run here. It neglects small
+	// overheads.
 	Needs(s *schedule.Schedule) int64
 }
 
-// Held is how many bytes the buffers of a rank have.
+// Held returns the size of a rank's buffers in bytes.
 func Held(s *schedule.Schedule, rank int) (n int64) {
 	for b := range schedule.Buffer(s.Buffers()) {
 		n += BufferBytes(s, b, rank)
@@ -18,7 +18,7 @@ func Held(s *schedule.Schedule, rank int) (n int64) {
 	return n
 }
 
-// Largest is how many bytes the rank has that has most of them.
+// Largest returns the size in bytes of the largest rank's buffers.
 func Largest(s *schedule.Schedule) (n int64) {
 	for rank := range s.Spec.Ranks {
 		n = max(n, Held(s, rank))
@@ -26,7 +26,7 @@ func Largest(s *schedule.Schedule) (n int64) {
 	return n
 }
 
-// Together is what it takes where all ranks are in the caller's process: inputs, buffers, and
+// Together returns the bytes for ranks that all run in the caller's process: inputs, buffers, and
 // copies of the outputs.
 func Together(s *schedule.Schedule) (n int64) {
 	for rank := range s.Spec.Ranks {
@@ -35,12 +35,12 @@ func Together(s *schedule.Schedule) (n int64) {
 	return n
 }
 
-// exchanged is the input and the output of a rank, in bytes.
+// exchanged returns the size of a rank's input and output in bytes.
 func exchanged(s *schedule.Schedule, rank int) int64 {
 	return InputBytes(s, rank) + OutputBytes(s, rank)
 }
 
-// Compared is what it takes to compute what all ranks should have.
+// Compared returns the bytes that it takes to compute the expected results of all ranks.
 func Compared(s *schedule.Schedule) (n int64) {
 	for rank := range s.Spec.Ranks {
 		n += 2 * exchanged(s, rank)
@@ -48,9 +48,9 @@ func Compared(s *schedule.Schedule) (n int64) {
 	return n
 }
 
-// Apart is what it takes where ranks are in processes of their own, some of them on this machine:
-// inputs and outputs are with the caller and with the rank, and on their way they are copied at
-// either end: measured, eight times what a rank exchanges and holds of an all-reduce.
+// Apart returns the bytes for ranks in processes of their own; here selects those on this machine.
+// The caller and the rank both hold inputs and outputs, and both copy them in transit. An
+// all-reduce measured eight times the bytes that a rank exchanges and holds.
 func Apart(s *schedule.Schedule, here func(rank int) bool) (n int64) {
 	for rank := range s.Spec.Ranks {
 		n += 3 * exchanged(s, rank)
@@ -61,5 +61,5 @@ func Apart(s *schedule.Schedule, here func(rank int) bool) (n int64) {
 	return n
 }
 
-// Alone is what a rank takes in a process of its own.
+// Alone returns the bytes that a rank takes in a process of its own.
 func Alone(s *schedule.Schedule, rank int) int64 { return 4*exchanged(s, rank) + Held(s, rank) }

@@ -6,12 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxPrintable is how much of a text Printable keeps, in bytes.
+// maxPrintable bounds the length of Printable's result, in bytes.
 const maxPrintable = 4096
 
-// Printable is a text that came from elsewhere as it may be shown: what a terminal acts upon is
-// written as in a Go string, and what is long has its beginning alone. What is printable already
-// stays as it is.
+// Printable makes foreign text safe to display. Control characters and invalid bytes are escaped as
+// in a Go string; long text is cut. Printable text stays as it is.
 func Printable(text string) string {
 	var b strings.Builder
 	for i, r := range text {

@@ -7,8 +7,8 @@ import (
 	"collsim/schedule"
 )
 
-// Stalled is the error of a run that has made no progress for the timeout, in which these lanes
-// wait: it follows who waits for whom from the first of them on, until that closes or ends.
+// Stalled returns the error of a run without progress, given the lanes that wait. It follows the
+// wait-for chain from the first of them, until that closes a cycle or ends.
 func Stalled(waits []schedule.Waiting, timeout time.Duration, slots int) *Error {
 	e := &Error{Call: "wait", Code: "timeout", Rank: -1, Lane: -1, Step: -1,
 		Text: fmt.Sprintf("no progress for %v", timeout)}
@@ -42,12 +42,13 @@ func Stalled(waits []schedule.Waiting, timeout time.Duration, slots int) *Error 
 	return e
 }
 
+// has reports whether a lane waits.
 func has(place map[[2]int]int, lane [2]int) bool {
 	_, there := place[lane]
 	return there
 }
 
-// lowestFirst turns a circle so that it begins with its lowest rank and lane.
+// lowestFirst rotates a cycle so that it begins with its lowest rank and lane.
 func lowestFirst(path []int, waits []schedule.Waiting) []int {
 	lowest := 0
 	for i, p := range path {

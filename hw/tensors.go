@@ -8,19 +8,20 @@ import (
 	"collsim/schedule"
 )
 
-// What a rank is given, and what it has in the end, are buffers one after the other: its input, or
-// output, and the given tensors, or the results, in the order of Schedule.Tensors.
+// A rank's input is several buffers one after the other: its input, then the given tensors in the
+// order of Schedule.Tensors. Likewise a rank's output: its output, then the results.
 
-// InputBuffers are the buffers that a rank is given.
+// InputBuffers lists the buffers of a rank's input.
 func InputBuffers(s *schedule.Schedule) []schedule.Buffer {
 	return buffersOf(s, schedule.Input, schedule.Given)
 }
 
-// OutputBuffers are the buffers that hold what a rank has in the end.
+// OutputBuffers lists the buffers of a rank's output.
 func OutputBuffers(s *schedule.Schedule) []schedule.Buffer {
 	return buffersOf(s, schedule.Output, schedule.Result)
 }
 
+// buffersOf lists a buffer and the tensors of a role.
 func buffersOf(s *schedule.Schedule, first schedule.Buffer, role schedule.Role) []schedule.Buffer {
 	list := []schedule.Buffer{first}
 	for i := range s.Tensors {
@@ -31,7 +32,8 @@ func buffersOf(s *schedule.Schedule, first schedule.Buffer, role schedule.Role) 
 	return list
 }
 
-// BufferBytes is how many bytes a rank's buffer has; none that only a definition names.
+// BufferBytes returns the size of a rank's buffer in bytes; 0 for a tensor that only the definition
+// names.
 func BufferBytes(s *schedule.Schedule, b schedule.Buffer, rank int) int64 {
 	t := s.Tensor(b)
 	if t == nil {
@@ -43,7 +45,7 @@ func BufferBytes(s *schedule.Schedule, b schedule.Buffer, rank int) int64 {
 	return s.Len(b, rank) * int64(t.Type.Width())
 }
 
-// InputBytes is how much a rank is given.
+// InputBytes returns the size of a rank's input in bytes, given tensors included.
 func InputBytes(s *schedule.Schedule, rank int) (n int64) {
 	for _, b := range InputBuffers(s) {
 		n += BufferBytes(s, b, rank)
@@ -51,7 +53,7 @@ func InputBytes(s *schedule.Schedule, rank int) (n int64) {
 	return n
 }
 
-// OutputBytes is how much a rank has in the end.
+// OutputBytes returns the size of a rank's output in bytes, results included.
 func OutputBytes(s *schedule.Schedule, rank int) (n int64) {
 	for _, b := range OutputBuffers(s) {
 		n += BufferBytes(s, b, rank)
@@ -59,7 +61,7 @@ func OutputBytes(s *schedule.Schedule, rank int) (n int64) {
 	return n
 }
 
-// checkTensors says what is wrong with the given tensors of a job, nil if nothing.
+// checkTensors checks the number and the sizes of a job's given tensors.
 func (j *Job) checkTensors() error {
 	s := j.Schedule
 	if len(j.Tensors) != len(s.Tensors) {
@@ -81,7 +83,7 @@ func (j *Job) checkTensors() error {
 	return nil
 }
 
-// Given is what every rank is given. REQUIRES: Check.
+// Given returns the input of every rank, given tensors included. REQUIRES: Check.
 func (j *Job) Given() [][]byte {
 	if len(j.Tensors) == 0 {
 		return j.Inputs
@@ -98,7 +100,7 @@ func (j *Job) Given() [][]byte {
 	return all
 }
 
-// Take takes in what every rank of a schedule has in the end.
+// Take splits the output of every rank into outputs and results.
 func (r *Result) Take(s *schedule.Schedule, all [][]byte) {
 	if r.Outputs = all; len(s.Tensors) == 0 {
 		return
@@ -115,22 +117,23 @@ func (r *Result) Take(s *schedule.Schedule, all [][]byte) {
 	}
 }
 
-// OfType is a collective's arithmetic in another type.
+// OfType returns the arithmetic of a step's collective in another type.
 func OfType(s *schedule.Schedule, where schedule.Spot, t dtype.Type) Arithmetic {
 	spec := *s.SpecAt(where)
 	spec.Type = t
 	return ArithmeticOf(&spec)
 }
 
-// maxRowFLOPs is how many operations of a matmul are computed without looking up, or minRows rows
-// if those have more: each time, all of B is looked at.
+// A matmul computes maxRowFLOPs operations between two checks whether to go on, but at least
+// minRows rows: each piece reads all of B again.
 const (
 	maxRowFLOPs = 1 << 29
 	minRows     = 64
 )
 
-// Compute computes a kernel, bit for bit as kernel.Apply does, and asks now and then whether it
-// goes on: a matmul's rows depend on nothing but themselves, unless A lies transposed.
+// Compute computes a kernel, bit for bit as kernel.Apply does. It calls goesOn now and then, and
+// ends with its error. Only matmuls are computed in pieces, since their rows are independent of one
+// another; a transposed A is not.
 func Compute(op kernel.Op, operands [][]byte, goesOn func() error) ([]byte, error) {
 	if op.Validate() != nil || !op.IsMatmul() || op.TransposeA ||
 		len(operands) != len(op.Operands()) ||
@@ -151,7 +154,7 @@ func Compute(op kernel.Op, operands [][]byte, goesOn func() error) ([]byte, erro
 			if t.Name == "a" || t.Name == "scale_a" && op.Scaling == kernel.RowWise {
 				one := t.Bytes() / m
 				if int64(len(operands[i])) != t.Bytes() {
-					return kernel.Apply(op, operands) // says what is wrong
+					return kernel.Apply(op, operands) // fails with the reason
 				}
 				own[i] = operands[i][row*one : (row+rows)*one]
 			}

@@ -6,26 +6,26 @@ import (
 	"collsim/unit"
 )
 
-// Connection names a connection of a schedule, as both of its ends see it.
+// A Connection identifies a connection of a schedule, the same at both ends.
 type Connection struct {
 	From, FromLane, To, ToLane int32
 	Class                      schedule.Class
 	Tag                        int32
 }
 
-// ConnectionFrom is the one on which a rank's lane hears a peer.
+// ConnectionFrom returns the connection on which a rank's lane receives from a peer.
 func ConnectionFrom(rank, lane int, p *schedule.Peer) Connection {
 	return Connection{From: p.Rank, FromLane: p.Lane, To: int32(rank), ToLane: int32(lane),
 		Class: p.Class, Tag: p.Tag}
 }
 
-// ConnectionTo is the one on which a rank's lane speaks to a peer.
+// ConnectionTo returns the connection on which a rank's lane sends to a peer.
 func ConnectionTo(rank, lane int, p *schedule.Peer) Connection {
 	return Connection{From: int32(rank), FromLane: int32(lane), To: p.Rank, ToLane: p.Lane,
 		Class: p.Class, Tag: p.Tag}
 }
 
-// Limit is how many messages the connection holds where those of class FIFO hold so many; 0 is any
+// Limit returns how many messages the connection buffers, given the slots of class FIFO; 0 is any
 // number.
 func (c *Connection) Limit(slots int) int {
 	switch c.Class {
@@ -37,32 +37,32 @@ func (c *Connection) Limit(slots int) int {
 	return slots
 }
 
-// Stamp is when a sub-step of a lane was: after the lane's one before (Ready), when it had what it
-// waited for (Start), when its value was made (Done), when all it does was done (End).
+// A Stamp records the times of a lane's sub-step. Ready: the previous sub-step had ended. Start:
+// its inputs had arrived. Done: its value was computed. End: its effects were complete.
 type Stamp struct {
 	Ready, Start, Done, End unit.Time
 	Bytes                   unit.Bytes
 }
 
-// Mark is when a message left or arrived, and in which sub-step of the lane, counted from 1.
+// A Mark records when a message left or arrived, and the lane's sub-step, counted from 1.
 type Mark struct {
 	At   unit.Time
 	Step int32
 }
 
-// Messages are those of a connection in order, as one of its ends has noted them.
+// Messages records a connection's messages in order, as seen by one end.
 type Messages struct {
 	Connection Connection
 	Marks      []Mark
 }
 
-// Recording is what a rank has noted of a repetition, by the clock of its worker.
+// A Recording holds a rank's timestamps of a repetition, by the clock of its worker.
 type Recording struct {
-	Lanes     [][]Stamp // of each lane, in the order of its program
+	Lanes     [][]Stamp // of each lane, in program order
 	Sent, Got []Messages
 }
 
-// Shift moves a recording's times, to another clock's.
+// Shift adds to all times of a recording, to convert them to another clock.
 func (r *Recording) Shift(by unit.Time) {
 	for _, lane := range r.Lanes {
 		for i := range lane {
@@ -79,9 +79,9 @@ func (r *Recording) Shift(by unit.Time) {
 	}
 }
 
-// Timeline makes a trace of what all ranks have noted of a schedule whose programs ran so many
-// times, by one clock whose 0 is no later than the first interval. Where the clocks of machines are
-// so far apart that a message would arrive before it was sent, it arrives when it is sent.
+// Timeline merges the recordings of all ranks into a trace; programs ran the given number of
+// iterations. All times are by one clock whose 0 is no later than the first interval. Clock skew
+// between machines may let a message arrive before it was sent: it then arrives when it is sent.
 func Timeline(s *schedule.Schedule, iterations int, ranks []Recording) *trace.Trace {
 	t := &trace.Trace{}
 	first := make([]int32, len(ranks))
@@ -110,7 +110,7 @@ func Timeline(s *schedule.Schedule, iterations int, ranks []Recording) *trace.Tr
 	return t
 }
 
-// laneWalk goes through a lane's program to tell what each sub-step was.
+// A laneWalk describes the sub-steps of a lane, one after the other.
 type laneWalk struct {
 	program *schedule.Program
 	cursor  schedule.Cursor
@@ -119,7 +119,7 @@ type laneWalk struct {
 	step    schedule.Step
 }
 
-// interval is the next sub-step with its stamp, described as the simulator describes it.
+// interval returns the next sub-step with its stamp, described as the simulator describes it.
 func (l *laneWalk) interval(at Stamp) trace.Interval {
 	s := &l.step
 	l.program.Load(&l.cursor, s)
@@ -145,7 +145,7 @@ func (l *laneWalk) interval(at Stamp) trace.Interval {
 	return v
 }
 
-// messages matches what was sent with what was received: both in the order of their connection.
+// messages pairs the k-th message sent on a connection with the k-th received.
 func messages(ranks []Recording, first []int32) (all []trace.Message) {
 	sent := map[Connection][]Mark{}
 	for _, r := range ranks {

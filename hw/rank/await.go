@@ -10,7 +10,7 @@ import (
 	"collsim/hw"
 )
 
-// order tells some workers something and awaits their reports.
+// order sends an order to some workers and awaits their reports.
 func (s *session) order(
 	ctx context.Context, o order, kind reportKind, of []*member,
 ) ([]report, error) {
@@ -23,6 +23,7 @@ func (s *session) order(
 	return s.await(ctx, kind, of)
 }
 
+// send sends an order to a worker. If the connection is lost it returns the cause.
 func (s *session) send(m *member, o order) error {
 	if err := m.channel.send(&o); err != nil {
 		return s.explain(event{worker: m.worker, lost: &lost{"write", err}})
@@ -30,8 +31,8 @@ func (s *session) send(m *member, o order) error {
 	return nil
 }
 
-// await returns a report of this kind from each of some workers, by worker. It ends with an error
-// when a worker fails or is lost, when nothing makes progress for the timeout, or with the context.
+// await returns one report of a kind from each of some workers, indexed by worker. It fails when a
+// worker fails or is lost, when nothing makes progress for the timeout, or when the context ends.
 func (s *session) await(ctx context.Context, kind reportKind, of []*member) ([]report, error) {
 	reports, left := make([]report, len(s.members)), len(of)
 	s.still = 0
@@ -68,9 +69,9 @@ func (s *session) await(ctx context.Context, kind reportKind, of []*member) ([]r
 	return reports, nil
 }
 
-// watch says who is lost, or that nothing goes on. Who has a job and is silent is lost before the
-// timeout is over, so that the others hear of it within that. It counts how long it has waited
-// itself and looks at no clock: where the coordinator has no processor, its workers have none.
+// watch fails if a worker is lost or no worker makes progress. A silent worker with a job counts as
+// lost after ¾ of the timeout, so that the others hear of it within the timeout. It counts its own
+// ticks and reads no clock: while the coordinator gets no CPU time, its workers get none either.
 func (s *session) watch(kind reportKind, of []*member, reports []report) error {
 	sum, pace := int64(0), paceOf(s.timeout)
 	s.still += pace
@@ -114,11 +115,11 @@ func (s *session) watch(kind reportKind, of []*member, reports []report) error {
 	return nil
 }
 
-// parts is how many times a wait for others is begun: each takes longer where this process has no
-// processor, and then the others have none.
+// parts is the number of ticks into which a wait is divided. Ticks are counted, since each takes
+// longer while this process gets no CPU time, and its peers get none then either.
 const parts = 16
 
-// ask asks all workers what they wait for, and returns what those say that wait.
+// ask asks all workers what they wait for, and returns the statuses of those that wait.
 func (s *session) ask() (all []Status) {
 	for _, m := range s.members {
 		m.channel.send(&order{Kind: orderWhy})
@@ -145,15 +146,15 @@ func (s *session) ask() (all []Status) {
 	return all
 }
 
-// lost is what became of the connection to a worker.
+// lost describes how the connection to a worker failed.
 type lost struct {
 	call string
 	err  error
 }
 
-// weight is how well an event explains that something has failed. The end of a process that is
-// known explains all, and so does a worker that could not go on for a reason of its own; of a
-// process that is gone, its peers' sockets may post first.
+// weight ranks how well an event explains a failure. Best is the known end of a process, or a
+// failure of a worker's own. A lost connection is weaker. Weakest is a read or write error: when a
+// process dies, its peers' sockets may fail first.
 func (e *event) weight() int {
 	var known *hw.Error
 	switch {
@@ -171,8 +172,8 @@ func (e *event) weight() int {
 	return 3
 }
 
-// explain looks for the cause of an event, as long as it may take to hear of a better one: half the
-// timeout, but not less than a busy machine takes to post of an end.
+// explain waits for the best explanation of a failure. It waits for the launcher's patience, but at
+// most half the timeout, or 8·grace if that is longer: a busy machine reports an end late.
 func (s *session) explain(best event) error {
 	patience := time.Duration(0)
 	if s.config.Launch != nil {
@@ -184,14 +185,14 @@ func (s *session) explain(best event) error {
 		select {
 		case e := <-s.events:
 			if e.report.Kind == reportHello {
-				s.meet(&e) // to be posted of the end
+				s.meet(&e) // so that it hears of the end
 			}
 			if e.weight() > best.weight() {
 				best = e
 			}
 			if e.ended == nil || e.ended.Worker >= 0 {
 				continue
-			} // who knows most knows no more
+			} // no better explanation follows
 		case <-wait.C:
 			if waited++; waited < parts && patience > 0 {
 				continue
@@ -202,7 +203,7 @@ func (s *session) explain(best event) error {
 	return s.cause(&best)
 }
 
-// cause is the error that an event tells of.
+// cause returns the error that an event reports.
 func (s *session) cause(e *event) error {
 	switch {
 	case e.ended != nil:
@@ -215,7 +216,7 @@ func (s *session) cause(e *event) error {
 	return e.report.Fault
 }
 
-// ending is the error of a worker's end, with its rank.
+// ending returns the error of a worker's end, with the worker's rank.
 func (s *session) ending(e *Ended) error {
 	var known *hw.Error
 	if !errors.As(e.How, &known) {

@@ -8,10 +8,10 @@ import (
 	"collsim/schedule"
 )
 
-// What the other side of a socket says is taken for what it is by nobody before it is checked here:
-// it has what its kind needs and nothing else, and its texts can be shown.
+// Messages from another process are checked here before anything uses them: each has the fields
+// that its kind needs and no others, and its texts are printable.
 
-// check says what is wrong with a report, nil if nothing.
+// check validates a report.
 func (r *report) check() error {
 	has := func(kind reportKind, there bool) bool { return there == (r.Kind == kind) }
 	switch {
@@ -46,7 +46,7 @@ func (r *report) check() error {
 	return nil
 }
 
-// check says what is wrong with an order, nil if nothing.
+// check validates an order.
 func (o *order) check() error {
 	switch {
 	case o.Kind < orderPing || o.Kind > orderBeat:
@@ -61,7 +61,7 @@ func (o *order) check() error {
 	return nil
 }
 
-// check says what is wrong with a part of a job that came from elsewhere.
+// check validates a part of a job that another process sent.
 func (p *Part) check() error {
 	rising := slices.IsSorted(p.Mine) && len(slices.Compact(slices.Clone(p.Mine))) == len(p.Mine)
 	e := &p.Env
@@ -86,7 +86,7 @@ func (p *Part) check() error {
 	return nil
 }
 
-// fits says what of a part is not of its schedule, nil if all is.
+// fits checks a part against its schedule.
 func (p *Part) fits(s *schedule.Schedule) error {
 	if s.Spec.Ranks != p.Ranks {
 		return fmt.Errorf("a schedule of %d ranks for a job of %d", s.Spec.Ranks, p.Ranks)
@@ -99,6 +99,7 @@ func (p *Part) fits(s *schedule.Schedule) error {
 	return nil
 }
 
+// printable makes texts safe to display.
 func printable(texts ...*string) {
 	for _, t := range texts {
 		*t = hw.Printable(*t)
@@ -116,19 +117,20 @@ func clean(e *hw.Error) {
 	}
 }
 
+// cleanWaits makes the texts of waiting lanes printable.
 func cleanWaits(all []schedule.Waiting) {
 	for i := range all {
 		printable(&all[i].Name, &all[i].For)
 	}
 }
 
-// malformed is the error of a worker that does not say what it should.
+// malformed returns the error of a worker that sent something invalid.
 func (m *member) malformed(call, format string, args ...any) *hw.Error {
 	return &hw.Error{Call: call, Code: "malformed", Rank: m.rank(), Lane: -1, Step: -1,
 		Text: fmt.Sprintf(format, args...)}
 }
 
-// fits says whether outputs are those of a worker's ranks, given how long those of all are.
+// fits checks the outputs of a worker's ranks against the lengths of all ranks' outputs.
 func (m *member) fits(outputs [][]byte, lengths []int64) error {
 	if len(outputs) != len(m.mine) {
 		return m.malformed("result", "outputs of %d ranks instead of %d", len(outputs), len(m.mine))
@@ -142,7 +144,7 @@ func (m *member) fits(outputs [][]byte, lengths []int64) error {
 	return nil
 }
 
-// outputs is how many bytes every rank has of output.
+// outputs returns the size of every rank's output in bytes.
 func (j *Job) outputs() ([]int64, error) {
 	all := j.Outputs
 	if j.Schedule != nil {
@@ -157,14 +159,14 @@ func (j *Job) outputs() ([]int64, error) {
 	return all, nil
 }
 
-// How long what is noted is at most, as a gob.
+// Upper bounds of the size of a recording, as a gob.
 const (
-	stampBytes = 64 // of a sub-step, or what a lane waits for, less the names
+	stampBytes = 64 // of a sub-step, or of what a lane waits for, without names
 	markBytes  = 32 // of a message
 	laneBytes  = 512
 )
 
-// longest bounds the messages of a worker about a job.
+// longest returns an upper bound of a worker's messages about a job, in bytes.
 func (m *member) longest(job *Job, v *survey, outputs []int64) int64 {
 	n, often := int64(maxOther), int64(job.Env.Iterations)
 	for _, rank := range m.mine {
@@ -179,7 +181,7 @@ func (m *member) longest(job *Job, v *survey, outputs []int64) int64 {
 	return n
 }
 
-// shaped reports whether what a rank has noted is of lanes, steps and messages that it has.
+// shaped reports whether a rank's recording only refers to lanes, steps and peers that exist.
 func shaped(r *hw.Recording, s *schedule.Schedule, rank int) bool {
 	if len(r.Lanes) > s.Program(rank).Lanes() {
 		return false

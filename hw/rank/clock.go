@@ -7,23 +7,23 @@ import (
 	"collsim/unit"
 )
 
-// Clock tells the time since it was started.
+// A Clock measures the time since it was started.
 type Clock struct{ since time.Time }
 
 // StartClock returns a clock that shows 0 now.
 func StartClock() Clock { return Clock{time.Now()} }
 
-// Now is the time that the clock shows.
+// Now returns the time since the clock was started.
 func (c Clock) Now() unit.Time { return unit.Time(time.Since(c.since)) * unit.Nanosecond }
 
-// pings is how often the coordinator asks a worker for its clock; the quickest answer counts.
+// pings is the number of clock requests to a worker; the answer with the shortest round trip
+// counts.
 const pings = 16
 
-// synchronize measures how far every worker's clock is behind the coordinator's: the worker read it
-// somewhere between question and answer, so the middle is wrong by half their distance at most
-// (Cristian, "Probabilistic clock synchronization", 1989). Where the wall clocks of both say the
-// same to within that, they are taken for one clock, which on one machine they are: then the
-// timelines of processes line up better than any message could post.
+// synchronize measures each worker's clock offset (Cristian, "Probabilistic clock synchronization",
+// 1989). The worker read its clock between question and answer, so the middle is off by at most
+// half the round trip. If the wall clocks agree within that error, they are taken for one clock, as
+// on one machine. Timelines of its processes then align better than any message exchange allows.
 func (s *session) synchronize(ctx context.Context) error {
 	for _, m := range s.members {
 		if m.here {

@@ -13,73 +13,73 @@ import (
 	"collsim/unit"
 )
 
-// Config is how a coordinator comes by its workers: Here has one in this process, which holds all
-// ranks; else Launch starts them as processes.
+// A Config says how a coordinator gets workers. Here makes one in this process, which holds all
+// ranks; otherwise Launch starts them as processes.
 type Config struct {
 	Here   func(Clock) Backend
 	Launch Launcher
-	// Workers is how many are needed for so many ranks; nil is one a rank. Ranks are on as many
-	// workers as there are, in rising order, as many on each as comes out even.
+	// Workers returns the number of workers for so many ranks; nil is one per rank. Ranks are
+	// distributed over them in order and evenly: see WorkerOf.
 	Workers func(ranks int) int
-	// Network is where processes come to: "unix" or "tcp".
+	// Network is the coordinator's network: "unix" or "tcp".
 	Network string
-	// Listen is the TCP address, as other machines can reach it: "10.0.0.1:7000". Any free port of
-	// 127.0.0.1 does if it is empty.
+	// Listen is the TCP address at which other machines reach the coordinator: "10.0.0.1:7000". If
+	// it is empty, any free port of 127.0.0.1 is taken.
 	Listen string
-	// Secret is what workers must know; if there is none, each session makes one of its own.
+	// Secret authenticates workers; if there is none, each session makes one of its own.
 	Secret gate.Secret
-	// Startup is how long workers may take to get ready, if that is more than a job's timeout.
+	// Startup bounds the time until workers are ready, if it is more than a job's timeout.
 	Startup time.Duration
-	// Within calls start, which opens the socket and starts the processes, in a thread that is
-	// where both are to be; nil is here.
+	// Within calls start in a thread whose network namespace is that of the run; nil is this
+	// process's. The function start opens the socket and starts the processes.
 	Within func(workers int, start func() error) error
-	RanOn  hw.RanOn // of the worker that is Here
+	RanOn  hw.RanOn // of the worker in this process
 }
 
-// Launcher starts workers as processes, and ends them.
+// A Launcher starts workers as processes, and ends them.
 type Launcher interface {
-	// Start starts so many workers, which come to the address. Each one's end is posted as long as
-	// nobody has called Stop.
+	// Start starts so many workers, which connect to the rendezvous. It reports the end of each
+	// until Stop is called.
 	Start(at Rendezvous, workers int, ended func(Ended)) error
-	// Patience is how long it may take until the end of a lost worker is posted.
+	// Patience bounds the delay until the end of a lost worker is reported.
 	Patience() time.Duration
-	// Stop returns when none of them is left on this machine. Those that have come here, by the
-	// numbers of their processes, were posted to end and may do so within the grace; lost is the
-	// worker that is not going to, −1 if all may.
+	// Stop ends the workers on this machine and returns when none is left. Workers that have
+	// connected are given by process number; they were asked to end, and get the grace to do so.
+	// The worker lost will not end by itself; −1 if there is none.
 	Stop(come []int, lost int, grace time.Duration)
 }
 
-// Ended is the end of a worker, as who has started it knows it.
+// An Ended event reports the end of a worker, as seen by its launcher.
 type Ended struct {
-	Worker int    // −1 if its number is not known, but
-	Host   string // the machine that it was on; empty: it is what starts workers that has ended
-	// How it was: if that is an *hw.Error, it explains all. Its rank is not known yet, and its text
-	// is what the process has done, as in "ended: exit status 1".
+	Worker int    // −1 if unknown
+	Host   string // machine of the worker; empty: the launcher itself has ended
+	// How is the cause. An *hw.Error is a full explanation. Its rank is not known yet; its text
+	// says what the process has done, as in "ended: exit status 1".
 	How error
 }
 
-// Rendezvous is how a worker finds its coordinator.
+// A Rendezvous holds what a worker needs to find its coordinator.
 type Rendezvous struct {
 	Network string // "tcp" or "unix"
 	Address string
 	Worker  int
-	Secret  gate.Secret // that the coordinator knows, too
-	// Timeout bounds the wait for a coordinator that is not there yet; hw.DefaultTimeout if 0.
+	Secret  gate.Secret // shared with the coordinator
+	// Timeout bounds the wait for a coordinator that does not listen yet; hw.DefaultTimeout if 0.
 	Timeout time.Duration
 }
 
-// Job is what ranks are to execute.
+// A Job is the work of all ranks.
 type Job struct {
-	Schedule *schedule.Schedule // nil if Detail says what to do
-	Detail   []byte             // for the players, who know what it means
+	Schedule *schedule.Schedule // nil if Detail describes the work
+	Detail   []byte             // for backends, which know its format
 	Inputs   [][]byte           // of every rank
-	// Outputs is how many bytes every rank has of output, where there is no schedule.
+	// Outputs is the size of every rank's output in bytes, if there is no schedule.
 	Outputs []int64
 	Env     hw.Env // completed, as hw.Job.Check does it
 }
 
-// Coordinator has workers execute jobs. It keeps them from one job to the next, and is used by one
-// goroutine at a time.
+// A Coordinator has workers execute jobs. It keeps them from one job to the next. Only one
+// goroutine at a time may use it.
 type Coordinator struct {
 	config  Config
 	session *session // nil if there are no workers
@@ -93,13 +93,14 @@ func New(c Config) *Coordinator {
 	return &Coordinator{config: c}
 }
 
-// Reachable reports whether an address says where others find this machine.
+// Reachable reports whether other machines can dial an address: its host is neither empty nor a
+// wildcard.
 func Reachable(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	return err == nil && host != "" && !net.ParseIP(host).IsUnspecified()
 }
 
-// Run has as many workers as are needed execute a job. If it fails they all end; the next job
+// Run executes a job on as many workers as it needs. After a failure all workers end; the next job
 // starts new ones.
 func (c *Coordinator) Run(ctx context.Context, job *Job) (*hw.Result, error) {
 	if err := ended(ctx); err != nil {
@@ -133,7 +134,7 @@ func (c *Coordinator) Run(ctx context.Context, job *Job) (*hw.Result, error) {
 	return result, nil
 }
 
-// ended is the error of a context that has ended.
+// ended returns the error of a context that has ended, else nil.
 func ended(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return fmt.Errorf("hw: %w", err)
@@ -141,7 +142,7 @@ func ended(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the workers, and removes what they and the coordinator have left.
+// Close ends the workers, and removes their files and the coordinator's.
 func (c *Coordinator) Close() error {
 	if c.session != nil {
 		c.session.close(nil)
@@ -150,7 +151,7 @@ func (c *Coordinator) Close() error {
 	return nil
 }
 
-// run has the workers execute a job.
+// run has the session's workers execute a job.
 func (s *session) run(ctx context.Context, job *Job, v *survey) (*hw.Result, error) {
 	if s.slots = job.Env.Slots; job.Schedule != nil && job.Schedule.Slots > 0 {
 		s.slots = job.Schedule.Slots
@@ -212,6 +213,7 @@ func (s *session) run(ctx context.Context, job *Job, v *survey) (*hw.Result, err
 	return result, nil
 }
 
+// recordings extracts the recording of each rank.
 func recordings(measured []Measurement) []hw.Recording {
 	all := make([]hw.Recording, len(measured))
 	for rank := range measured {
@@ -220,7 +222,7 @@ func recordings(measured []Measurement) []hw.Recording {
 	return all
 }
 
-// handOut gives every worker its part of a job, and returns when all are prepared.
+// handOut sends every worker its part of a job, and returns when all are prepared.
 func (s *session) handOut(
 	ctx context.Context, job *Job, v *survey, outputs []int64,
 ) error {
@@ -229,7 +231,7 @@ func (s *session) handOut(
 	workers := min(len(s.members), ranks)
 	at := make([]int, ranks) // the worker of each
 	for _, m := range s.members {
-		m.heard.Store(time.Now().UnixNano()) // it may have beaten for a longer timeout
+		m.heard.Store(time.Now().UnixNano()) // its beats may follow an earlier, longer timeout
 		m.mine = nil
 	}
 	for rank := range ranks {
@@ -265,7 +267,7 @@ func (s *session) handOut(
 	return err
 }
 
-// peers are the ranks of other workers that those of a worker talk with.
+// peers lists the ranks of other workers that communicate with those of a worker.
 func (s *session) peers(m *member, v *survey, at []int) (all []Peer) {
 	talks := map[int32]bool{}
 	for _, rank := range m.mine {
@@ -281,7 +283,7 @@ func (s *session) peers(m *member, v *survey, at []int) (all []Peer) {
 	return all
 }
 
-// repeat has all ranks execute once; times are the coordinator's.
+// repeat has all ranks execute one repetition. Times are converted to the coordinator's clock.
 func (s *session) repeat(ctx context.Context, job *Job) ([]Measurement, error) {
 	reports, err := s.order(ctx, order{Kind: orderGo}, reportDone, s.busy())
 	if err != nil {
@@ -305,7 +307,7 @@ func (s *session) repeat(ctx context.Context, job *Job) ([]Measurement, error) {
 	return all, nil
 }
 
-// busy are the workers that have ranks of the job.
+// busy lists the workers that have ranks of the job.
 func (s *session) busy() []*member {
 	n := 0
 	for n < len(s.members) && len(s.members[n].mine) > 0 {
@@ -314,8 +316,8 @@ func (s *session) busy() []*member {
 	return s.members[:n]
 }
 
-// ranOn is what the ranks of the job say that they run on: rank 0's, and in their order all hosts
-// if there are several.
+// ranOn describes what the job runs on: the machine of rank 0, and the names of all hosts if there
+// are several.
 func (s *session) ranOn() hw.RanOn {
 	on := s.members[0].ready.RanOn
 	var hosts []string

@@ -12,13 +12,13 @@ import (
 	"collsim/hw"
 )
 
-// CallError is what became of a call that concerns a rank; −1 is none.
+// CallError returns the error of a failed call that concerns a rank; −1 is none.
 func CallError(rank int, call string, err error) *hw.Error {
 	return &hw.Error{Call: call, Code: codeOf(err), Rank: rank, Lane: -1, Step: -1,
 		Text: hw.Printable(err.Error())}
 }
 
-// codeOf is the name of what a call has returned.
+// codeOf returns the name of the error that a call returned.
 func codeOf(err error) string {
 	var no syscall.Errno
 	switch {

@@ -2,16 +2,16 @@ package rank
 
 import "sync"
 
-// maxHead is how much of it a Head keeps.
+// maxHead bounds what a Head keeps, in bytes.
 const maxHead = 1 << 14
 
-// Head keeps the beginning of what is written to it: of what a process says before it ends.
+// A Head keeps the beginning of what is written to it, such as the output of a process.
 type Head struct {
 	mu   sync.Mutex
 	text []byte
 }
 
-// Write never fails.
+// Write appends what fits. It never fails.
 func (h *Head) Write(b []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -19,7 +19,7 @@ func (h *Head) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String is what it has kept.
+// String returns the text that was kept.
 func (h *Head) String() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -8,8 +8,9 @@ import (
 	"collsim/schedule"
 )
 
-// Compute computes the kernel of a step, which is not opaque, and stores its result. It asks now
-// and then whether it goes on. What does not fit is a *Misfit.
+// Compute computes the kernel of a step and stores its result. It calls goesOn now and then, and
+// ends with its error. A region of the wrong type or size is a *Misfit. REQUIRES: the kernel is not
+// opaque.
 func (m *Memory) Compute(where schedule.Spot, step *schedule.Step, goesOn func() error) error {
 	op := *step.Kernel
 	var operands [][]byte
@@ -38,7 +39,8 @@ func (m *Memory) Compute(where schedule.Spot, step *schedule.Step, goesOn func()
 	return nil
 }
 
-// Suits is where a region lies that a kernel reads or writes, or what of it is not what it should.
+// Suits returns where a kernel's region is stored. It returns a *Misfit if the region does not have
+// the wanted type and size.
 func (m *Memory) Suits(where schedule.Spot, want kernel.Tensor, g *schedule.Region) (
 	home schedule.Buffer, spans []schedule.Span, err error) {
 	home, spans = m.Places(nil, where, g)
@@ -50,13 +52,13 @@ func (m *Memory) Suits(where schedule.Spot, want kernel.Tensor, g *schedule.Regi
 	return home, spans, nil
 }
 
-// Misfit is a region that is not what a kernel reads or writes.
+// A Misfit reports a region whose type or size is not what a kernel reads or writes.
 type Misfit struct{ Text string }
 
-// Error is what is expected.
+// Error returns what was expected.
 func (m *Misfit) Error() string { return m.Text }
 
-// Computes reports whether a step computes what is to be computed: opaque kernels only take a time.
+// Computes reports whether a step has a kernel with a result. An opaque kernel only takes time.
 func Computes(step *schedule.Step) bool {
 	return step.Kernel != nil && step.Kernel.Kind != kernel.Opaque
 }

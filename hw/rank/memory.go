@@ -9,10 +9,10 @@ import (
 	"collsim/schedule"
 )
 
-// Memory is the buffers of a rank that lie in this process.
+// A Memory holds the buffers of a rank in this process.
 type Memory struct {
-	Math    hw.Arithmetic // of the rank's collective; MathOf is that of a step
-	Buffers [][]byte      // by the buffer that they are the memory of (schedule.Locate)
+	Math    hw.Arithmetic // of the rank's collective; see MathOf for a step's
+	Buffers [][]byte      // indexed by the buffer whose memory it is (schedule.Locate)
 
 	schedule *schedule.Schedule
 	rank     int
@@ -20,21 +20,22 @@ type Memory struct {
 	maths    map[mathKey]*hw.Arithmetic
 }
 
-// mathKey is what arithmetic depends on where there are tensors: a part's operator, and a type.
+// A mathKey selects the arithmetic of a step where there are tensors: a part's operator, and a
+// type.
 type mathKey struct {
 	part int
 	of   dtype.Type
 }
 
-// NewMemory returns the memory of a rank.
+// NewMemory allocates the memory of a rank.
 func NewMemory(s *schedule.Schedule, rank int) *Memory { return memoryOf(s, rank, hw.Memory) }
 
-// Elsewhere knows where things lie in the memory of a rank of another machine, and has none of it.
+// Elsewhere returns the layout of the memory of a rank on another machine, without its bytes.
 func Elsewhere(s *schedule.Schedule, rank int) *Memory {
 	return memoryOf(s, rank, func(int64) []byte { return nil })
 }
 
-// memoryOf is the memory of a rank, whose bytes somebody makes.
+// memoryOf returns the memory of a rank; the function bytes allocates it.
 func memoryOf(s *schedule.Schedule, rank int, bytes func(int64) []byte) *Memory {
 	m := &Memory{Math: hw.ArithmeticOf(s.SpecOf(rank)), schedule: s, rank: rank,
 		Buffers: make([][]byte, s.Buffers())}
@@ -52,7 +53,8 @@ func memoryOf(s *schedule.Schedule, rank int, bytes func(int64) []byte) *Memory 
 	return m
 }
 
-// addTensors makes the memory of tensors, and the arithmetic of all that steps may compute with.
+// addTensors allocates the tensors, and prepares the arithmetic of all types that steps may compute
+// with.
 func (m *Memory) addTensors(bytes func(int64) []byte) {
 	s := m.schedule
 	m.maths = map[mathKey]*hw.Arithmetic{}
@@ -74,8 +76,8 @@ func (m *Memory) addTensors(bytes func(int64) []byte) {
 	}
 }
 
-// MathOf is the arithmetic of a step: its collective's, and where there are tensors, its part's in
-// the type of the elements that it names.
+// MathOf returns the arithmetic of a step: the rank's collective's. Where there are tensors, it is
+// that of the step's part, in the type of the elements that the step names.
 func (m *Memory) MathOf(where schedule.Spot, step *schedule.Step) *hw.Arithmetic {
 	if m.maths == nil {
 		return &m.Math
@@ -83,7 +85,7 @@ func (m *Memory) MathOf(where schedule.Spot, step *schedule.Step) *hw.Arithmetic
 	return m.maths[mathKey{where.Part, m.typeOf(where, step)}]
 }
 
-// SpecOf is the collective whose arithmetic MathOf is: a step's, in the type that it computes in.
+// SpecOf returns the collective of MathOf: a step's, with the type that the step computes in.
 func (m *Memory) SpecOf(where schedule.Spot, step *schedule.Step) collective.Spec {
 	if m.maths == nil {
 		return *m.schedule.SpecOf(m.rank)
@@ -93,7 +95,7 @@ func (m *Memory) SpecOf(where schedule.Spot, step *schedule.Step) collective.Spe
 	return spec
 }
 
-// typeOf is the type of the elements that a step names, or else its part's.
+// typeOf returns the type of the elements that a step names, else that of its part.
 func (m *Memory) typeOf(where schedule.Spot, step *schedule.Step) dtype.Type {
 	var named *schedule.Region
 	for i := range step.From {
@@ -116,8 +118,8 @@ func (m *Memory) typeOf(where schedule.Spot, step *schedule.Step) dtype.Type {
 	return m.schedule.TypeOf(b)
 }
 
-// Reset makes all bytes 0xff, a NaN in every format that has one, and writes the input: a
-// repetition cannot pass with the results of the one before.
+// Reset sets all bytes to 0xff, a NaN in every format that has one, and then writes the input. So a
+// repetition cannot pass with an earlier one's results.
 func (m *Memory) Reset(input []byte) {
 	for _, b := range m.Buffers {
 		Spoil(b)
@@ -125,7 +127,7 @@ func (m *Memory) Reset(input []byte) {
 	m.Load(input)
 }
 
-// Spoil makes all bytes 0xff.
+// Spoil sets all bytes to 0xff.
 func Spoil(b []byte) {
 	for i := range min(len(b), 64) {
 		b[i] = 0xff
@@ -135,7 +137,7 @@ func Spoil(b []byte) {
 	}
 }
 
-// Load writes what the rank is given, which is little-endian: see hw.Job.Given.
+// Load writes the rank's input, which is little-endian: see hw.Job.Given.
 func (m *Memory) Load(input []byte) {
 	for _, b := range hw.InputBuffers(m.schedule) {
 		to := m.elements(b)
@@ -144,7 +146,7 @@ func (m *Memory) Load(input []byte) {
 	}
 }
 
-// Output is a copy of what the rank has in the end, little-endian: see hw.Result.Take.
+// Output returns a copy of the rank's output, little-endian: see hw.Result.Take.
 func (m *Memory) Output() []byte {
 	copied := hw.Memory(hw.OutputBytes(m.schedule, m.rank))
 	rest := copied
@@ -156,21 +158,21 @@ func (m *Memory) Output() []byte {
 	return copied
 }
 
-// elements is a buffer of the rank, as it lies in memory.
+// elements returns the memory of a buffer of the rank.
 func (m *Memory) elements(b schedule.Buffer) []byte {
 	home, at := m.Place(b)
 	return m.Buffers[home][at.Off:][:at.Len]
 }
 
-// Place is where a buffer of the rank lies, in bytes of the one that it is in.
+// Place returns where a buffer of the rank is stored, in bytes of its home buffer.
 func (m *Memory) Place(b schedule.Buffer) (home schedule.Buffer, at schedule.Span) {
 	home, base := m.schedule.Home(b, m.rank)
 	width := int64(m.types[b].Width)
 	return home, schedule.Span{Off: base * width, Len: m.schedule.Len(b, m.rank) * width}
 }
 
-// Places appends to dst where the elements of a region of any rank lie, in bytes of that rank's
-// buffer.
+// Places appends to dst where the elements of a region of any rank are stored, in bytes of that
+// rank's home buffer.
 func (m *Memory) Places(
 	dst []schedule.Span, where schedule.Spot, g *schedule.Region,
 ) (home schedule.Buffer, spans []schedule.Span) {
@@ -183,7 +185,7 @@ func (m *Memory) Places(
 	return home, spans
 }
 
-// Combine makes value what it and the bytes of the spans give together, in this order.
+// Combine sets value to value ∘ the bytes of the spans, elementwise in this order.
 func (m *Memory) Combine(
 	math *hw.Arithmetic, value []byte, home schedule.Buffer, spans []schedule.Span,
 ) {
@@ -207,7 +209,7 @@ func (m *Memory) Scatter(home schedule.Buffer, spans []schedule.Span, src []byte
 	}
 }
 
-// Size is the bytes of the spans.
+// Size returns the number of bytes of the spans.
 func Size(spans []schedule.Span) (n int64) {
 	for _, s := range spans {
 		n += s.Len

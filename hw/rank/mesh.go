@@ -12,11 +12,11 @@ import (
 	"collsim/hw/gate"
 )
 
-// Mesh makes connections between those who take part in a run, each under a number: one for each
-// pair that asks for it. Of two, the higher dials. What goes over them is not its business.
+// A Mesh connects the participants of a run, at most once a pair. Participants are numbered; of a
+// pair, the higher number dials. Its users define what the connections carry.
 type Mesh struct {
 	number  int32
-	door    *gate.Door // at which higher numbers arrive
+	door    *gate.Door // where higher numbers connect
 	serving sync.WaitGroup
 	ended   context.Context
 	end     context.CancelFunc
@@ -26,7 +26,7 @@ type Mesh struct {
 	news     chan struct{}      // holds one: something was accepted
 }
 
-// NewMesh returns the mesh of who has a number, and opens its door.
+// NewMesh returns the mesh of a participant and starts to accept connections.
 func NewMesh(number int, l net.Listener, secret gate.Secret, run gate.Run) *Mesh {
 	m := &Mesh{number: int32(number), accepted: map[int32]net.Conn{}, news: make(chan struct{}, 1),
 		door: &gate.Door{Listener: l, Secret: secret, Run: run}}
@@ -39,8 +39,8 @@ func NewMesh(number int, l net.Listener, secret gate.Secret, run gate.Run) *Mesh
 	return m
 }
 
-// ListenForPeers opens where others reach who has gone to a rendezvous: beside the coordinator's
-// socket, or at the address by which this machine reaches the coordinator.
+// ListenForPeers listens for peers of a worker: at a path beside the coordinator's socket, or at
+// the local address of the worker's connection to the coordinator.
 func ListenForPeers(r Rendezvous, local net.Addr) (net.Listener, error) {
 	address := filepath.Join(filepath.Dir(r.Address), strconv.Itoa(r.Worker))
 	if r.Network == "tcp" {
@@ -57,7 +57,7 @@ func ListenForPeers(r Rendezvous, local net.Addr) (net.Listener, error) {
 	return l, nil
 }
 
-// accept takes in who has dialed.
+// accept stores the connection of a peer that has dialed.
 func (m *Mesh) accept(conn net.Conn, claim gate.Claim) {
 	m.mu.Lock()
 	if old := m.accepted[claim.From]; old != nil {
@@ -71,7 +71,7 @@ func (m *Mesh) accept(conn net.Conn, claim gate.Claim) {
 	}
 }
 
-// dial goes to one of this run.
+// dial connects to a peer of this run.
 func (m *Mesh) dial(ctx context.Context, p *Peer) (net.Conn, error) {
 	claim := gate.Claim{Service: gate.Data, From: m.number, To: p.Rank}
 	conn, run, err := gate.Knock(ctx, func(ctx context.Context) (net.Conn, error) {
@@ -88,7 +88,7 @@ func (m *Mesh) dial(ctx context.Context, p *Peer) (net.Conn, error) {
 	return conn, nil
 }
 
-// Connect adds a connection to each of some peers. It ends early when the mesh is closed.
+// Connect calls add with a connection to each of some peers. It ends early when the mesh is closed.
 func (m *Mesh) Connect(ctx context.Context, peers []Peer, timeout time.Duration,
 	add func(peer int32, conn net.Conn)) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -118,7 +118,7 @@ func (m *Mesh) Connect(ctx context.Context, peers []Peer, timeout time.Duration,
 	return nil
 }
 
-// await is the connection of a peer that dials, nil when the mesh is closed.
+// await waits for the connection of a peer that dials; nil when the mesh is closed.
 func (m *Mesh) await(ctx context.Context, peer int32) (net.Conn, error) {
 	for {
 		m.mu.Lock()
@@ -138,7 +138,8 @@ func (m *Mesh) await(ctx context.Context, peer int32) (net.Conn, error) {
 	}
 }
 
-// Close ends what was not asked for, and returns when nothing of the mesh runs.
+// Close closes the connections that nothing has asked for, and returns when no goroutine of the
+// mesh runs.
 func (m *Mesh) Close() {
 	m.end()
 	m.door.Listener.Close()
@@ -150,5 +151,5 @@ func (m *Mesh) Close() {
 	}
 }
 
-// Turned is how many connections were turned away.
+// Turned returns the number of refused connections.
 func (m *Mesh) Turned() int64 { return m.door.Turned() }

@@ -26,7 +26,7 @@ import (
 // All the time both send beats; a worker's carry its progress. A worker may send failed. The
 // coordinator may send why, answered by status; abort, with what has failed and where; and bye.
 
-// order is what the coordinator says.
+// An order is a message of the coordinator.
 type order struct {
 	Kind  orderKind
 	Epoch uint32 // of reset
@@ -48,7 +48,7 @@ const (
 	orderBeat
 )
 
-// report is what a worker says.
+// A report is a message of a worker.
 type report struct {
 	Kind     reportKind
 	Hello    *hello // of hello
@@ -75,7 +75,7 @@ const (
 	reportFailed
 )
 
-// String is what a worker that has not sent it had to do.
+// String formats what a worker that has not sent the report was expected to do.
 func (k reportKind) String() string {
 	return [...]string{"", "to come", "to get ready", "to tell its clock", "to get ready",
 		"to end", "to return its output", "to say what it waits for", "to live", "to fail"}[k]
@@ -84,14 +84,14 @@ func (k reportKind) String() string {
 // hello introduces a worker.
 type hello struct {
 	Worker  int
-	Process int    // its number
-	Machine string // that this is of
-	Host    string // its machine's name
-	Wall    int64  // the wall clock when its clock was 0, in nanoseconds since 1970
+	Process int    // process number
+	Machine string // that the process number belongs to: see machine
+	Host    string // name of its machine
+	Wall    int64  // wall-clock time at which its clock was 0, in nanoseconds since 1970
 	Order   string // of bytes in a number
 }
 
-// byteOrder tells machines apart whose memory differs.
+// byteOrder returns the byte order of this machine, which the workers of a job must share.
 func byteOrder() string {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
 		return "little-endian"

@@ -2,20 +2,18 @@ package rank
 
 import "fmt"
 
-// phase is how far a worker is with a job: what it may be posted next follows from that, whoever
-// says it.
+// A phase is the state of a worker in a job. It decides which order may follow.
 type phase int32
 
 const (
 	idle     phase = iota // there is no job
 	prepared              // for a repetition
 	executed
-	working // it has been posted what to do, and has not answered
-	failed  // it has met an error, and waits to be posted the end
+	working // has an order to carry out
+	failed  // has met an error, and awaits the end
 )
 
-// takes says what is wrong with an order that is to be carried out in a phase, nil if nothing;
-// ranks says whether the worker has any of the job.
+// takes reports an order that a phase does not allow; ranks: the worker has ranks of the job.
 func (p phase) takes(kind orderKind, ranks bool) error {
 	good := false
 	switch kind {
@@ -34,7 +32,7 @@ func (p phase) takes(kind orderKind, ranks bool) error {
 	return nil
 }
 
-// after is the phase when an order has been carried out.
+// after returns the phase that follows an order.
 func after(kind orderKind) phase {
 	switch kind {
 	case orderFinish:

@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// channel carries messages between a worker and its coordinator, in order: a wire between two
-// processes, a pipe within one.
+// A channel carries messages between a worker and its coordinator, in order. It is a wire between
+// two processes, or a pipe within one.
 type channel[In, Out any] interface {
 	receive(*In) error
 	send(*Out) error
-	allow(bytes int64) // bounds the messages that it receives from now on
+	allow(bytes int64) // bounds the messages received from now on
 	close()
 }
 
-// pipe is one end of a channel within a process. Messages go as they are: who has sent one does not
-// touch it any more.
+// A pipe is one end of a channel within a process. Messages are passed by reference: a sender must
+// not touch one that it has sent.
 type pipe[In, Out any] struct {
 	in     <-chan *In
 	out    chan<- *Out
@@ -31,7 +31,7 @@ func newPipe() (*pipe[report, order], *pipe[order, report]) {
 		&pipe[order, report]{orders, reports, closed, once}
 }
 
-// receive prefers what has been sent to the end of the pipe.
+// receive returns a pending message before it reports that the pipe is closed.
 func (p *pipe[In, Out]) receive(m *In) error {
 	select {
 	case got := <-p.in:
@@ -48,6 +48,7 @@ func (p *pipe[In, Out]) receive(m *In) error {
 	}
 }
 
+// send waits until the other end has room.
 func (p *pipe[In, Out]) send(m *Out) error {
 	select {
 	case p.out <- m:
@@ -57,7 +58,7 @@ func (p *pipe[In, Out]) send(m *Out) error {
 	}
 }
 
-// allow has nothing to bound: messages are not read.
+// allow does nothing: a message within a process needs no bound.
 func (p *pipe[In, Out]) allow(int64) {}
 
 func (p *pipe[In, Out]) close() { p.once.Do(func() { close(p.closed) }) }

@@ -12,15 +12,15 @@ import (
 	"collsim/hw"
 )
 
-// Processes is the Launcher that runs this very program again for every worker of this machine,
-// and has somebody else start those of others.
+// Processes is a Launcher that runs this program again for every worker of this machine. It
+// announces the workers of other machines, which are started by hand.
 type Processes struct {
-	// Environ is what a worker finds in its environment beside what is in this process's: there its
-	// secret is not seen by other users, as it would be among its arguments.
+	// Environ returns what a worker finds in its environment, in addition to this process's. The
+	// secret is passed there: other users could see it among the arguments.
 	Environ func(Rendezvous) []string
-	// Host is the machine of a worker, "" and "localhost" this one; nil: all are here.
+	// Host returns the machine of a worker; "" and "localhost" are this one. Nil: all are here.
 	Host func(worker, workers int) string
-	// Announce is posted of the workers of other machines, before they are awaited.
+	// Announce is called with the workers of other machines, before the coordinator waits for them.
 	Announce func([]Placed)
 
 	at      Rendezvous
@@ -28,16 +28,16 @@ type Processes struct {
 	running sync.WaitGroup
 }
 
-// Placed is a worker of another machine.
+// A Placed is a worker of another machine.
 type Placed struct {
 	Host string
 	Rendezvous
 }
 
-// Local reports whether a machine's name stands for this one.
+// Local reports whether a machine's name means this one.
 func Local(host string) bool { return host == "" || host == "localhost" }
 
-// process is a worker's, started by us.
+// A process is a worker's process that this one started.
 type process struct {
 	cmd    *exec.Cmd
 	done   chan struct{} // closed when it has ended
@@ -75,16 +75,16 @@ func (l *Processes) Start(at Rendezvous, workers int, ended func(Ended)) error {
 	return nil
 }
 
-// Patience implements Launcher: the end of a process is known at once.
+// Patience implements Launcher. The end of a child process is known at once.
 func (l *Processes) Patience() time.Duration { return 250 * time.Millisecond }
 
-// Stop implements Launcher. A process that has not come knows of no end.
+// Stop implements Launcher. A process that has not connected cannot be asked to end, and is killed.
 func (l *Processes) Stop(come []int, lost int, grace time.Duration) {
 	late := time.NewTimer(grace)
 	defer late.Stop()
 	for number, p := range l.here {
 		if number == lost || !slices.Contains(come, p.cmd.Process.Pid) {
-			p.cmd.Process.Kill() // it may be stopped
+			p.cmd.Process.Kill() // it may be stopped by a signal
 		}
 	}
 	for _, p := range l.here {
@@ -99,7 +99,7 @@ func (l *Processes) Stop(come []int, lost int, grace time.Duration) {
 	l.here = nil
 }
 
-// launch runs this very program again, with more in its environment.
+// launch runs this program again, with additions to its environment.
 func launch(environ []string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -114,7 +114,7 @@ func launch(environ []string) (*process, error) {
 	return p, nil
 }
 
-// state says how it has ended, with the first line of what it had to say.
+// state reports how the process ended, with the first line that it wrote to stderr.
 func (p *process) state() *hw.Error {
 	e := &hw.Error{Call: "process", Rank: -1, Lane: -1, Step: -1,
 		Code: strings.TrimPrefix(p.cmd.ProcessState.String(), "signal: "),
@@ -125,11 +125,11 @@ func (p *process) state() *hw.Error {
 	return e
 }
 
-// Address is where the coordinator of the workers started last awaits them.
+// Address returns the coordinator's address for the workers started last.
 func (l *Processes) Address() string { return l.at.Address }
 
-// Process is the number of a worker's process on this machine, 0 once the coordinator has been
-// posted that it has ended.
+// Process returns the number of a worker's process on this machine; 0 once the coordinator knows
+// that it has ended.
 func (l *Processes) Process(worker int) int {
 	p := l.here[worker]
 	select {

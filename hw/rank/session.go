@@ -16,13 +16,13 @@ import (
 	"collsim/unit"
 )
 
-// session is the workers of a coordinator from their start to their end, as it sees them.
+// A session is the coordinator's view of its workers, from their start to their end.
 type session struct {
 	config   *Config
 	listener net.Listener
 	secret   gate.Secret
-	door     *gate.Door // nil if no process comes
-	dir      string     // of the socket's name, "" for none
+	door     *gate.Door // nil if no process connects
+	dir      string     // directory of the socket, "" for none
 	clock    Clock
 	members  []*member
 	events   chan event
@@ -30,42 +30,42 @@ type session struct {
 	stop     context.CancelFunc
 	running  sync.WaitGroup
 	epoch    uint32
-	still    time.Duration // waited since anything last made progress
+	still    time.Duration // waited since the last progress
 	progress int64
 	timeout  time.Duration
-	patience atomic.Int64 // the timeout, for sending
-	slots    int          // of the schedule that is executed
+	patience atomic.Int64 // the timeout, for senders
+	slots    int          // of the job's schedule
 }
 
-// member is one worker.
+// A member is one worker.
 type member struct {
 	worker   int
-	mine     []int // the ranks of the job that are on it
-	here     bool  // it is in this process
+	mine     []int // its ranks of the job
+	here     bool  // in this process
 	channel  channel[report, order]
-	came     bool // channel and hello are there
+	came     bool // channel and hello are set
 	hello    hello
-	ready    *Ready    // nil until it is
-	offset   unit.Time // what its clock is behind the coordinator's
-	skew     unit.Time // how far that may be wrong
+	ready    *Ready    // nil until it is ready
+	offset   unit.Time // added to its clock gives the coordinator's
+	skew     unit.Time // error bound of offset
 	heard    atomic.Int64
-	last     int64         // heard, when that was last looked at
-	silence  time.Duration // waited since that
+	last     int64         // heard, when last looked at
+	silence  time.Duration // waited since then
 	progress atomic.Int64
-	silent   atomic.Bool // it says nothing more
+	silent   atomic.Bool // sends nothing more
 }
 
-// event is what the coordinator hears of a worker: a report, or that it is lost or has ended.
+// An event is what the coordinator learns of a worker: a report, a lost connection, or its end.
 type event struct {
 	worker  int
 	report  report
-	channel channel[report, order] // of a worker that has come
+	channel channel[report, order] // of a worker that has connected
 	lost    *lost
 	ended   *Ended
 }
 
-// grace is how long workers have to end by themselves, and how long the coordinator waits for a
-// better explanation of a fault.
+// grace is the time that workers have to end by themselves, and that the coordinator waits for a
+// better explanation of a failure.
 const grace = 500 * time.Millisecond
 
 // open starts workers and returns when all are ready.
@@ -78,7 +78,7 @@ func open(ctx context.Context, c *Config, workers int, timeout time.Duration) (*
 	return s, nil
 }
 
-// newSession has started nobody.
+// newSession returns a session that has started no worker.
 func newSession(c *Config, workers int, timeout time.Duration) *session {
 	s := &session{config: c, clock: StartClock(), events: make(chan event, 64), secret: c.Secret}
 	if s.secret.None() {
@@ -92,12 +92,13 @@ func newSession(c *Config, workers int, timeout time.Duration) *session {
 	return s
 }
 
+// setTimeout sets the timeout of the job.
 func (s *session) setTimeout(t time.Duration) {
 	s.timeout = t
 	s.patience.Store(int64(t))
 }
 
-// start starts the workers, and gathers them.
+// start starts the workers, and waits until all are ready.
 func (s *session) start(ctx context.Context) (err error) {
 	begin := func() error {
 		if err := s.listen(); err != nil {
@@ -122,7 +123,7 @@ func (s *session) start(ctx context.Context) (err error) {
 	return s.gather(ctx)
 }
 
-// gather lets workers in, and returns when all are ready and their clocks are known.
+// gather accepts workers, and returns when all are ready and their clocks are known.
 func (s *session) gather(ctx context.Context) error {
 	if s.listener != nil {
 		s.door = &gate.Door{Listener: s.listener, Secret: s.secret, Run: gate.NewRun(),
@@ -135,7 +136,7 @@ func (s *session) gather(ctx context.Context) error {
 	return s.synchronize(ctx)
 }
 
-// startHere starts workers in this process, with its clock.
+// startHere starts the workers in this process, with its clock.
 func (s *session) startHere() {
 	for _, m := range s.members {
 		here, there := newPipe()
@@ -149,7 +150,7 @@ func (s *session) startHere() {
 	}
 }
 
-// listen opens the socket that workers come to. Whoever closes the session removes what it leaves.
+// listen opens the socket that workers connect to. The caller closes the session, which removes it.
 func (s *session) listen() (err error) {
 	network, address := s.config.Network, s.config.Listen
 	switch {
@@ -167,9 +168,9 @@ func (s *session) listen() (err error) {
 	return nil
 }
 
-// Listen opens a socket, at all addresses of this machine only if they are named, as in
-// "0.0.0.0:7000". Go's listeners ask for multipath TCP, whose own buffers would take in more of a
-// message than its receiver has read.
+// Listen opens a socket. It listens at all addresses of this machine only if they are named, as in
+// "0.0.0.0:7000". Multipath TCP, Go's default, is off: its own buffers would take in more of a
+// message than the receiver has read.
 func Listen(network, address string) (net.Listener, error) {
 	if host, _, err := net.SplitHostPort(address); network == "tcp" && err == nil && host == "" {
 		return nil, fmt.Errorf("%q names no address of this machine", address)
@@ -179,7 +180,7 @@ func Listen(network, address string) (net.Listener, error) {
 	return c.Listen(context.Background(), network, address)
 }
 
-// address is where workers find the coordinator: the host as Config gives it, and the port.
+// address returns the address for workers: the host of Config.Listen, and the port.
 func (s *session) address() string {
 	at := s.listener.Addr().String()
 	if s.config.Network != "tcp" || !Reachable(s.config.Listen) {
@@ -190,13 +191,13 @@ func (s *session) address() string {
 	return net.JoinHostPort(host, port)
 }
 
-// expects reports whether a claim is that of a worker that has not come.
+// expects reports whether a claim belongs to a worker that has not connected yet.
 func (s *session) expects(c gate.Claim) bool {
 	return c.Service == gate.Coordination && c.To == -1 && c.From >= 0 &&
 		int(c.From) < len(s.members) && s.members[c.From].heard.Load() == 0
 }
 
-// turned is how many connections have proven nothing.
+// turned returns the number of connections that could not authenticate.
 func (s *session) turned() int64 {
 	if s.door == nil {
 		return 0
@@ -204,8 +205,8 @@ func (s *session) turned() int64 {
 	return s.door.Turned()
 }
 
-// admit hears which worker has come, and then what that has to say. One that does not say so at
-// once, or is known already, is sent away.
+// admit reads a worker's introduction, and then its reports. It closes the connection if the
+// introduction is late, or if the worker is known already.
 func (s *session) admit(conn net.Conn, claim gate.Claim) {
 	defer conn.Close()
 	stop := context.AfterFunc(s.serving, func() { conn.SetDeadline(time.Now().Add(grace)) })
@@ -219,7 +220,7 @@ func (s *session) admit(conn net.Conn, claim gate.Claim) {
 	conn.SetReadDeadline(time.Time{})
 	m := s.members[r.Hello.Worker]
 	if !m.heard.CompareAndSwap(0, time.Now().UnixNano()) || s.serving.Err() != nil {
-		return // the deadline of the session's end is not to be put off
+		return // keep the deadline of the session's end
 	}
 	w.allow(maxOther)
 	w.patience = func() time.Duration { return time.Duration(s.patience.Load()) }
@@ -229,12 +230,12 @@ func (s *session) admit(conn net.Conn, claim gate.Claim) {
 	beating.Go(func() { s.beat(w, heard) })
 	s.hear(m, w, r)
 	close(heard)
-	conn.Close() // a beat may wait for who is gone
+	conn.Close() // a beat may wait for a peer that is gone
 	beating.Wait()
 }
 
-// beat tells a worker every now and then that the coordinator is there, also while that has no job
-// for it, until nothing is heard of the worker any more.
+// beat sends a worker beats that show that the coordinator lives, until heard is closed. Beats are
+// sent between jobs, too.
 func (s *session) beat(c channel[report, order], heard <-chan struct{}) {
 	for {
 		select {
@@ -243,14 +244,14 @@ func (s *session) beat(c channel[report, order], heard <-chan struct{}) {
 		case <-time.After(paceOf(time.Duration(s.patience.Load()))):
 		}
 		if c.send(&order{Kind: orderBeat}) != nil {
-			c.close() // half a message may be on its way
+			c.close() // part of a message may have been sent
 			return
 		}
 	}
 }
 
-// hear tells what a worker says, from this report on, until that ends. What comes shows that it
-// lives, also in the middle of a long report.
+// hear forwards a worker's reports, from r on, until its connection ends. Every report shows that
+// the worker lives, even in the middle of a long one.
 func (s *session) hear(m *member, c channel[report, order], r report) {
 	defer m.silent.Store(true)
 	for {
@@ -261,7 +262,7 @@ func (s *session) hear(m *member, c channel[report, order], r report) {
 		default:
 			posted := s.post(event{worker: m.worker, report: r, channel: c})
 			if !posted && r.Kind == reportHello {
-				return // whom nobody tells of the end any more need not wait for that
+				return // the session has ended, and will not say so to this worker
 			}
 		}
 		r = report{}
@@ -277,7 +278,7 @@ func (s *session) hear(m *member, c channel[report, order], r report) {
 	}
 }
 
-// rank is the first on the worker; without a job, the worker's number.
+// rank returns the first rank on the worker; without a job, the worker's number.
 func (m *member) rank() int {
 	if len(m.mine) > 0 {
 		return m.mine[0]
@@ -285,7 +286,7 @@ func (m *member) rank() int {
 	return m.worker
 }
 
-// post tells the coordinator, if it still listens.
+// post sends an event to the coordinator. It reports whether the session still listens.
 func (s *session) post(e event) bool {
 	select {
 	case <-s.serving.Done():
@@ -300,14 +301,14 @@ func (s *session) post(e event) bool {
 	}
 }
 
-// meet notes a worker that has come.
+// meet stores the introduction of a worker that has connected.
 func (s *session) meet(e *event) {
 	m := s.members[e.worker]
 	m.channel, m.came, m.hello = e.channel, true, *e.report.Hello
 }
 
-// meetLast notes those that have come and that nobody has awaited any more: they are posted of the
-// end like all others, and need not find out.
+// meetLast stores the introductions that still wait in the queue. These workers then get the final
+// order like all others.
 func (s *session) meetLast() {
 	for {
 		select {
@@ -335,7 +336,7 @@ func (s *session) broken() bool {
 	}
 }
 
-// fault is an error as all workers are posted of it.
+// fault converts an error to the one that all workers receive.
 func fault(err error) *hw.Error {
 	var e *hw.Error
 	if errors.As(err, &e) {
@@ -344,8 +345,8 @@ func fault(err error) *hw.Error {
 	return &hw.Error{Call: "run", Code: "ended", Rank: -1, Lane: -1, Step: -1, Text: err.Error()}
 }
 
-// close ends all workers: with a fault, or because there is nothing more to do. Those that have not
-// ended soon are ended. When it returns, nothing of them is left on this machine.
+// close ends all workers: with a fault, or because the work is done. It kills those that do not end
+// within the grace. When it returns, none is left on this machine.
 func (s *session) close(fault *hw.Error) {
 	o, lost := order{Kind: orderBye}, -1
 	if fault != nil {
@@ -381,7 +382,7 @@ func (s *session) close(fault *hw.Error) {
 	}
 }
 
-// at is the worker that a rank is on, −1 if there is none.
+// at returns the worker of a rank, −1 if there is none.
 func (s *session) at(rank int) int {
 	for _, m := range s.members {
 		if m.rank() <= rank && rank < m.rank()+max(len(m.mine), 1) {

@@ -11,8 +11,8 @@ import (
 	"collsim/schedule"
 )
 
-// stalled is the error of a run that has made no progress for the timeout: who waits for whom, or
-// if no lane waits, which ranks are in which function of a library.
+// stalled returns the error of a run without progress for the timeout: the wait-for chain of lanes.
+// If no lane waits, it lists the library functions that ranks are in.
 func stalled(all []Status, timeout time.Duration, slots int) *hw.Error {
 	var waits []schedule.Waiting
 	var calls []Call
@@ -47,7 +47,7 @@ func stalled(all []Status, timeout time.Duration, slots int) *hw.Error {
 	return e
 }
 
-// awaited are the calls that those who wait for whom wait for in the end.
+// awaited returns the calls of the rank at the end of a wait-for chain; none for a cycle.
 func awaited(s *schedule.StallError, calls []Call) (list []Call) {
 	for _, c := range calls {
 		if !s.Cycle && c.Rank == s.Waits[len(s.Waits)-1].OnRank {

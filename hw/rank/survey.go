@@ -5,27 +5,27 @@ import (
 	"collsim/schedule"
 )
 
-// survey is what the coordinator must know of a whole schedule before it hands it out.
+// A survey summarizes a whole schedule for the coordinator.
 type survey struct {
-	peers  [][]int32 // of every rank, in rising order: those that it talks with
+	peers  [][]int32 // of every rank: those that it communicates with, rising
 	size   []size    // of every rank's program
-	reload bool      // a step writes where an input lies
+	reload bool      // a step writes to an input
 
 	ends  map[hw.Connection]ends
 	order []hw.Connection // of ends
 }
 
-// size is how much a rank has to note of its program when that has run once.
+// A size counts what a rank records in one run of its program.
 type size struct {
 	lanes           int
-	steps, messages int64 // sub-steps; both ends of a connection note each message
+	steps, messages int64 // sub-steps; a message counts at both ends
 }
 
-// ends are how many messages both ends of a connection speak of.
+// An ends value counts the messages at both ends of a connection.
 type ends struct{ sent, received int64 }
 
-// look walks all programs. A connection on which not as many messages are received as are sent is
-// refused: a run could not end, or would leave some behind.
+// look surveys all programs. It refuses a connection whose ends count different numbers of
+// messages: a run could not end, or would leave messages behind.
 func look(s *schedule.Schedule) (*survey, error) {
 	n := s.Spec.Ranks
 	talk := make([]bool, n*n)
@@ -57,7 +57,7 @@ func look(s *schedule.Schedule) (*survey, error) {
 	return v, v.unequal()
 }
 
-// note notes the messages of a step.
+// note counts the messages of a step.
 func (v *survey) note(rank, lane int, s *schedule.Step, slices int64) {
 	if !s.Moves() {
 		slices = 1
@@ -85,7 +85,7 @@ func (v *survey) note(rank, lane int, s *schedule.Step, slices int64) {
 	}
 }
 
-// writes notes whether a step writes to what a rank is given.
+// writes notes whether a step writes to a rank's input or a given tensor.
 func (v *survey) writes(s *schedule.Schedule, where schedule.Spot, step *schedule.Step) {
 	isGiven := func(r *schedule.Region) {
 		if v.reload {
@@ -108,7 +108,7 @@ func (v *survey) writes(s *schedule.Schedule, where schedule.Spot, step *schedul
 	}
 }
 
-// unequal is the error of the first connection whose ends do not agree; nil if all do.
+// unequal returns the error of the first connection whose ends do not match.
 func (v *survey) unequal() error {
 	for _, c := range v.order {
 		e := v.ends[c]

@@ -13,37 +13,37 @@ import (
 	"time"
 )
 
-// All bytes that come from another process about a job are read here.
+// All bytes of a job that come from another process are read here.
 //
-// A message is a gob, in frames: four bytes, little-endian, with the length of what follows, at
-// most maxFrame. A message ends where a frame does. One that grows beyond what its reader allows
-// ends the connection before it is read, and so does one that is not what it says it is (check.go).
+// A message is a gob, split into frames. A frame is four bytes, little-endian, with the length of
+// what follows, at most maxFrame. A message ends at the end of a frame. A message longer than its
+// reader allows ends the connection before it is read; so does an invalid one (check.go).
 
 const (
-	// maxFrame is also how much is written at a time: each is progress.
+	// maxFrame is also the unit of writing: each frame written is progress.
 	maxFrame = 1 << 18
-	// maxIntroduction bounds the first message of who has come, maxOther those that have nothing of
-	// a job. How long others are follows from the job (longest).
+	// maxIntroduction bounds the first message of a connection, and maxOther those without data of
+	// a job. The job bounds the others (longest).
 	maxIntroduction = 1 << 16
 	maxOther        = 1 << 20
-	maxMessage      = 1 << 33 // where not even that is known
+	maxMessage      = 1 << 33 // where no bound is known
 )
 
-// Why a connection ends.
+// Reasons why a connection ends.
 var (
 	errLong  = errors.New("a message is longer than expected")
 	errAgain = errors.New("an introduction of who is known")
 )
 
-// wire is a connection to another process.
+// A wire is a connection to another process.
 type wire[In, Out any] struct {
 	conn  net.Conn
 	limit atomic.Int64 // of a message
-	heard func()       // is called whenever something has come
-	// patience is how long a frame may take to be sent; 0 is for ever.
+	heard func()       // called whenever bytes have arrived
+	// patience bounds the time to send a frame; 0 is for ever.
 	patience func() time.Duration
-	// alone is set where nobody else watches who is silent: what has begun must then go on within
-	// the patience.
+	// alone is set if no watchdog looks after the connection. Within a message, each frame must
+	// then arrive within the patience.
 	alone bool
 
 	in    *bufio.Reader
@@ -51,11 +51,12 @@ type wire[In, Out any] struct {
 	taken int64 // of the message
 	gobs  *gob.Decoder
 
-	mu    sync.Mutex // of what follows
-	frame []byte     // the next one, behind room for its length
+	mu    sync.Mutex // guards the following
+	frame []byte     // the next one, after room for its length
 	out   *gob.Encoder
 }
 
+// newWire returns the wire on a connection; limit bounds a message that it receives, in bytes.
 func newWire[In, Out any](conn net.Conn, limit int64) *wire[In, Out] {
 	w := &wire[In, Out]{conn: conn, heard: func() {}, in: bufio.NewReaderSize(conn, 1<<16),
 		frame: make([]byte, 4, 1<<12), patience: func() time.Duration { return 0 }}
@@ -68,7 +69,7 @@ func (w *wire[In, Out]) close() { w.conn.Close() }
 
 func (w *wire[In, Out]) allow(bytes int64) { w.limit.Store(bytes) }
 
-// receive waits for a message, and checks it.
+// receive waits for a message and checks it.
 func (w *wire[In, Out]) receive(m *In) error {
 	w.taken = 0
 	if err := w.gobs.Decode(m); err != nil {
@@ -83,7 +84,7 @@ func (w *wire[In, Out]) receive(m *In) error {
 	return nil
 }
 
-// send is safe from several goroutines.
+// send sends a message. It may be called from several goroutines.
 func (w *wire[In, Out]) send(m *Out) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,7 +94,7 @@ func (w *wire[In, Out]) send(m *Out) error {
 	return w.flush()
 }
 
-// flush sends the frame.
+// flush sends the frame, if it is not empty.
 func (w *wire[In, Out]) flush() error {
 	n := len(w.frame) - 4
 	if n == 0 {
@@ -108,7 +109,7 @@ func (w *wire[In, Out]) flush() error {
 	return err
 }
 
-// frameWriter puts what is written to it into frames.
+// A frameWriter splits what is written to it into frames.
 type frameWriter[In, Out any] struct{ *wire[In, Out] }
 
 // Write implements io.Writer.
@@ -123,7 +124,7 @@ func (w frameWriter[In, Out]) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// frameReader is what is in the frames.
+// A frameReader joins the contents of frames.
 type frameReader[In, Out any] struct{ *wire[In, Out] }
 
 // begin reads the length of the next frame, unless one is being read.
@@ -151,7 +152,7 @@ func (w frameReader[In, Out]) begin() error {
 	return nil
 }
 
-// due is when what has begun must go on; a message that has not begun may take for ever.
+// due returns the deadline of the next frame; none before a message has begun.
 func (w frameReader[In, Out]) due() (t time.Time) {
 	if p := w.patience(); p > 0 && w.taken > 0 {
 		t = time.Now().Add(p)
@@ -171,7 +172,7 @@ func (w frameReader[In, Out]) Read(b []byte) (n int, err error) {
 	return n, err
 }
 
-// ReadByte implements io.ByteReader, so that the decoder takes no more than it needs.
+// ReadByte implements io.ByteReader, so that the decoder reads no further than its message.
 func (w frameReader[In, Out]) ReadByte() (byte, error) {
 	if err := w.begin(); err != nil {
 		return 0, err

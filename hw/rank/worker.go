@@ -19,7 +19,7 @@ import (
 	"collsim/unit"
 )
 
-// Worker is who holds ranks, and does with them what the coordinator says.
+// A Worker holds ranks, and carries out the coordinator's orders for them.
 type Worker struct {
 	Clock
 	channel channel[order, report]
@@ -28,19 +28,20 @@ type Worker struct {
 	run     gate.Run
 	pace    atomic.Int64  // between two beats, in nanoseconds
 	timeout atomic.Int64  // of the job
-	away    bool          // the coordinator is another process, and beats
-	news    atomic.Int64  // how often something has come of it
-	lost    atomic.Bool   // nothing came for long
-	hurry   chan struct{} // the pace has changed
+	away    bool          // the coordinator is another process, and sends beats
+	news    atomic.Int64  // number of messages from it
+	lost    atomic.Bool   // nothing has come for long
+	hurry   chan struct{} // signals a new pace
 	backend Backend
-	orders  chan order   // holds the one that it works on
+	orders  chan order   // at most one, the next or the current
 	phase   atomic.Int32 // a phase
-	ranks   bool         // it has some of the job
-	first   int          // rank of the job
-	err     error        // why the worker has ended
+	ranks   bool         // it has ranks of the job
+	first   int          // of its ranks
+	err     error        // that ended the worker
 	free    func() (memory.Free, bool)
 }
 
+// newWorker returns a worker that has not been introduced.
 func newWorker(c channel[order, report], clock Clock) *Worker {
 	w := &Worker{Clock: clock, channel: c, hurry: make(chan struct{}, 1), orders: make(chan order, 1),
 		free: memory.Read}
@@ -49,14 +50,14 @@ func newWorker(c channel[order, report], clock Clock) *Worker {
 	return w
 }
 
-// paceOf is how often a worker says that it lives.
+// paceOf returns the interval between a worker's beats.
 func paceOf(timeout time.Duration) time.Duration {
 	return min(max(timeout/8, time.Millisecond), time.Second)
 }
 
-// Come makes this process the worker of a rendezvous: it goes to the coordinator, again and again
-// until that is there, has it prove that it knows the secret, and says who it is. It is a worker of
-// use when it serves.
+// Come connects this process to a coordinator as a worker. It retries until the coordinator
+// listens, authenticates it by the secret, and introduces itself. The worker takes jobs once it
+// serves.
 func Come(ctx context.Context, r Rendezvous) (*Worker, error) {
 	if r.Timeout == 0 {
 		r.Timeout = hw.DefaultTimeout
@@ -69,7 +70,7 @@ func Come(ctx context.Context, r Rendezvous) (*Worker, error) {
 	return introduce(conn, run, r, clock)
 }
 
-// introduce says who has entered.
+// introduce sends a worker's hello over an authenticated connection.
 func introduce(conn net.Conn, run gate.Run, r Rendezvous, clock Clock) (*Worker, error) {
 	c := newWire[order, report](conn, maxOrder())
 	c.alone, c.patience = true, func() time.Duration { return r.Timeout }
@@ -87,7 +88,7 @@ func introduce(conn net.Conn, run gate.Run, r Rendezvous, clock Clock) (*Worker,
 	return w, nil
 }
 
-// maxOrder is how long a message of the coordinator may be: no longer than this machine could keep.
+// maxOrder bounds a message of the coordinator in bytes: by the memory that is free here.
 func maxOrder() int64 {
 	if free, ok := memory.Read(); ok {
 		return free.Bytes
@@ -95,8 +96,8 @@ func maxOrder() int64 {
 	return maxMessage
 }
 
-// dial goes to the coordinator. When the time is over it tells why nobody was there, rather than
-// that the last attempt had no time.
+// dial connects to the coordinator. On timeout it reports why earlier attempts failed, rather than
+// that the last one had no time.
 func dial(ctx context.Context, r Rendezvous) (net.Conn, gate.Run, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
@@ -109,7 +110,7 @@ func dial(ctx context.Context, r Rendezvous) (net.Conn, gate.Run, error) {
 			if err == nil {
 				return conn, nil
 			}
-			// The attempt may know that the time is over before ctx does.
+			// DialContext may notice the deadline before ctx does.
 			if why == nil || ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded) {
 				why = err
 			}
@@ -129,16 +130,15 @@ func dial(ctx context.Context, r Rendezvous) (net.Conn, gate.Run, error) {
 	return conn, run, nil
 }
 
-// coordinatorError is the loss of the coordinator.
+// coordinatorError returns the error of a lost coordinator.
 func coordinatorError(call string, err error) *hw.Error {
 	e := CallError(-1, call, err)
 	e.Text = "the coordinator: " + e.Text
 	return e
 }
 
-// machine tells apart what numbers of processes are of: the machine since it was started and its
-// namespace of processes, where the system tells them, for one may have several host names; else
-// the host's name.
+// machine identifies the scope of process numbers: the boot of the machine, and its PID namespace.
+// A machine may have several host names, so they only serve where Linux's files are missing.
 func machine() string {
 	booted, _ := input.Limit{}.File("/proc/sys/kernel/random/boot_id")
 	space, _ := os.Readlink("/proc/self/ns/pid")
@@ -149,17 +149,17 @@ func machine() string {
 	return strings.TrimSpace(string(booted)) + " " + space
 }
 
-// LocalAddr is the address by which this machine reaches the coordinator.
+// LocalAddr returns the address by which this machine reaches the coordinator.
 func (w *Worker) LocalAddr() net.Addr { return w.local }
 
-// Run is the run that the worker is in, as the coordinator has proven it.
+// Run returns the run that the worker belongs to, as the coordinator has proven it.
 func (w *Worker) Run() gate.Run { return w.run }
 
-// Close leaves a coordinator whom the worker has not served.
+// Close closes the connection of a worker that has not served.
 func (w *Worker) Close() { w.channel.close() }
 
-// Failed tells the coordinator what this worker has met. It will be posted what to do. An error
-// that is no *hw.Error and no *hw.Missing is posted as one of its first rank.
+// Failed reports an error of this worker to the coordinator, which then sends an order. An error
+// other than *hw.Error and *hw.Missing is attributed to the worker's first rank.
 func (w *Worker) Failed(err error) {
 	r := &report{Kind: reportFailed}
 	if !errors.As(err, &r.Fault) && !errors.As(err, &r.Missing) {
@@ -169,9 +169,9 @@ func (w *Worker) Failed(err error) {
 	w.channel.send(r)
 }
 
-// Serve has the backend do what the coordinator says until that needs it no more, and closes it.
-// Its error is what has ended the run of all workers, that the coordinator was lost, or the cause
-// of the context's end.
+// Serve carries out the coordinator's orders on a backend, and closes the backend at the end. It
+// returns nil when the coordinator needs the worker no more. Otherwise its error is what ended the
+// run, the loss of the coordinator, or the cause of the context's end.
 func (w *Worker) Serve(ctx context.Context, p Backend, ready Ready) error {
 	w.backend = p
 	serving, cancel := context.WithCancel(ctx)
@@ -203,22 +203,22 @@ func (w *Worker) Serve(ctx context.Context, p Backend, ready Ready) error {
 		return closing
 	}
 	if e := (*orphaned)(nil); errors.As(w.err, &e) && w.at.Network == "unix" {
-		os.Remove(w.at.Address) // the coordinator cannot clear up any more: the last worker does
+		os.Remove(w.at.Address) // the coordinator is lost: the last worker removes the socket
 		os.Remove(filepath.Dir(w.at.Address))
 	}
 	return w.err
 }
 
-// orphaned is the error of a worker whose coordinator was lost.
+// An orphaned error is that of a worker whose coordinator was lost.
 type orphaned struct{ fault *hw.Error }
 
-// Error is the error itself.
+// Error formats the fault.
 func (e *orphaned) Error() string { return e.fault.Error() }
 
-// Unwrap is the error itself.
+// Unwrap returns the fault.
 func (e *orphaned) Unwrap() error { return e.fault }
 
-// beat tells every now and then that the worker lives, and how far it has come.
+// beat reports at intervals that the worker lives, and its progress.
 func (w *Worker) beat(ctx context.Context) {
 	for {
 		r := &report{Kind: reportBeat, Status: Status{Progress: w.backend.Status().Progress}}
@@ -228,18 +228,19 @@ func (w *Worker) beat(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-w.hurry: // there is another timeout
+		case <-w.hurry: // the timeout has changed
 		case <-time.After(time.Duration(w.pace.Load())):
 		}
 	}
 }
 
-// maxSilence is after how many timeouts without a word of the coordinator a worker ends.
+// maxSilence is the number of timeouts without a message of the coordinator after which a worker
+// ends.
 const maxSilence = 4
 
-// watch ends the connection to a coordinator that is not heard of any more. It counts what it has
-// waited, and looks at no clock, so that a worker that was stopped, or had no processor for long,
-// hears first what has come meanwhile.
+// watch closes the connection to a coordinator that has fallen silent. It counts its own ticks and
+// reads no clock. So a worker that was stopped, or got no CPU time, first reads what has arrived
+// meanwhile.
 func (w *Worker) watch(ctx context.Context) {
 	last, silent := w.news.Load(), time.Duration(0)
 	for silent < maxSilence*time.Duration(w.timeout.Load()) {
@@ -258,14 +259,14 @@ func (w *Worker) watch(ctx context.Context) {
 	w.channel.close()
 }
 
-// silence is the error of a coordinator that is not heard of any more.
+// silence returns the error of a coordinator that has fallen silent.
 func (w *Worker) silence() *hw.Error {
 	return &hw.Error{Call: "beat", Code: "timeout", Rank: -1, Lane: -1, Step: -1,
 		Text: fmt.Sprintf("the coordinator: not heard of for %v",
 			maxSilence*time.Duration(w.timeout.Load()))}
 }
 
-// listen hears the coordinator, until that says bye or what has failed, or is lost.
+// listen receives orders until the coordinator says bye, sends the fault of the run, or is lost.
 func (w *Worker) listen(ctx context.Context) error {
 	for {
 		var o order
@@ -288,7 +289,7 @@ func (w *Worker) listen(ctx context.Context) error {
 			return o.Fault
 		case orderBye:
 			return nil
-		default: // the coordinator sends the next of these when this one is answered
+		default: // the coordinator sends the next of these after the reply to this one
 			if err := w.take(o); err != nil {
 				return coordinatorError("read", err)
 			}
@@ -296,8 +297,8 @@ func (w *Worker) listen(ctx context.Context) error {
 	}
 }
 
-// take has an order carried out, if it is the time for that. It never waits: the end of a run must
-// be heard.
+// take queues an order for execution, if the phase allows it. It never blocks, since the end of a
+// run must be heard.
 func (w *Worker) take(o order) error {
 	now := phase(w.phase.Load())
 	if err := now.takes(o.Kind, w.ranks); err != nil {
@@ -311,7 +312,7 @@ func (w *Worker) take(o order) error {
 	return nil
 }
 
-// do does a part of a job and reports.
+// do carries out an order and reports the result.
 func (w *Worker) do(ctx context.Context, o *order) {
 	var r report
 	var err error
@@ -330,7 +331,7 @@ func (w *Worker) do(ctx context.Context, o *order) {
 	}
 	if err != nil {
 		w.phase.Store(int32(failed))
-		if ctx.Err() == nil { // else it leaves, and whom it was waiting for is not to blame
+		if ctx.Err() == nil { // else it leaves, and the peer that it waited for is not to blame
 			w.Failed(err)
 		}
 		return
@@ -339,8 +340,8 @@ func (w *Worker) do(ctx context.Context, o *order) {
 	w.channel.send(&r)
 }
 
-// holds says that a part takes more memory than there is here, nil if not. What is in the
-// coordinator's process is its caller's to ask for.
+// holds returns an error if a part takes more memory than is free here. Ranks in the coordinator's
+// process are its caller's business.
 func (w *Worker) holds(p *Part) error {
 	s, err := p.Schedule()
 	if err != nil || s == nil || w.local == nil {
@@ -350,7 +351,8 @@ func (w *Worker) holds(p *Part) error {
 	for i, rank := range p.Mine {
 		need += hw.Alone(s, rank) - int64(len(p.Inputs[i]))
 	}
-	const little = 1 << 20 // not worth asking for: the system's files take longer than a small job
+	// not worth reading the system's files, which takes longer than a small job
+	const little = 1 << 20
 	if need <= little {
 		return nil
 	}
@@ -363,7 +365,7 @@ func (w *Worker) holds(p *Part) error {
 			unit.Bytes(free.Bytes))}
 }
 
-// prepare has the backend take up a part of a job; from now on its timeout counts.
+// prepare has the backend prepare a part of a job. The job's timeout counts from now on.
 func (w *Worker) prepare(ctx context.Context, p *Part) error {
 	w.pace.Store(int64(paceOf(p.Env.Timeout)))
 	w.timeout.Store(int64(p.Env.Timeout))
