@@ -10,25 +10,24 @@ import (
 	"collsim/schedule"
 )
 
-// Config says on which machines the GPUs are.
+// Config lists the machines whose GPUs hold ranks.
 type Config struct {
-	// Hosts are the machines, the first ranks on the first: as many on each as comes out even. ""
-	// and "localhost" are this one, where a process is started; those of others are announced and
-	// awaited. One that is named twice is two processes.
+	// Hosts lists the machines: consecutive ranks, evenly distributed. "" and "localhost" are this
+	// machine, where a process is started. Those on other machines are announced and awaited. A
+	// machine that is named twice has two processes.
 	Hosts []string
-	// Listen is the TCP address at which the coordinator awaits them, as they can reach it:
-	// "10.0.0.1:7000". It is needed where there are other machines; else any free port of 127.0.0.1
-	// does.
+	// Listen is the TCP address at which other machines reach the coordinator: "10.0.0.1:7000". It
+	// is required if there are any; otherwise any free port of 127.0.0.1 is taken.
 	Listen string
-	// Secret is what machines must know to take part; if there is none, one is made up.
+	// Secret authenticates machines; if there is none, one is generated.
 	Secret gate.Secret
-	// Announce is told what has to be started by hand, before that is awaited.
+	// Announce is called with the workers to start by hand, before the coordinator waits for them.
 	Announce func([]rank.Placed)
 }
 
-// Machines plays schedules on the GPUs of several machines: a process on each, which plays its
-// ranks as an Executor does, and sends to the others through the memory of the hosts. It keeps
-// the processes from one run to the next.
+// Machines executes schedules on the GPUs of several machines. A process on each executes its ranks
+// as an Executor does, and exchanges messages with the others through host memory. Processes are
+// kept between runs.
 type Machines struct {
 	config      Config
 	launcher    *rank.Processes
@@ -57,7 +56,7 @@ func NewMachines(c Config) (*Machines, error) {
 	return m, nil
 }
 
-// Run plays a job. Steps that read or write the memory of a rank on another machine are refused.
+// Run executes a job. It refuses steps that read or write the memory of a rank on another machine.
 func (m *Machines) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	env, err := job.Check()
 	if err != nil {
@@ -76,7 +75,7 @@ func (m *Machines) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	return result, nil
 }
 
-// Needs implements hw.Sizer: on the host, copies of what is on the devices.
+// Needs implements hw.Sizer: the host has copies of the buffers on the devices.
 func (m *Machines) Needs(s *schedule.Schedule) int64 {
 	return hw.Apart(s, func(number int) bool {
 		hosts := m.config.Hosts
@@ -88,8 +87,7 @@ func (m *Machines) Needs(s *schedule.Schedule) int64 {
 // Close ends the processes.
 func (m *Machines) Close() error { return m.coordinator.Close() }
 
-// oneSided is why a schedule is not measured on so many machines, nil if it is: there are no gets,
-// puts or multimem from one to another.
+// oneSided refuses a schedule with gets, puts or multimem operations between so many machines.
 func oneSided(s *schedule.Schedule, count int) error {
 	places := machines{count: min(count, s.Spec.Ranks), ranks: s.Spec.Ranks}
 	var step schedule.Step
@@ -111,12 +109,13 @@ func oneSided(s *schedule.Schedule, count int) error {
 	return nil
 }
 
-// touched is a rank whose memory a step reads or writes.
+// A touched names a rank whose memory a step reads or writes, and the operation.
 type touched struct {
 	how  string
 	rank int32
 }
 
+// touches lists the one-sided operations of a step.
 func touches(step *schedule.Step) (list []touched) {
 	team := func(ranks []int32) {
 		for _, number := range ranks {

@@ -8,17 +8,18 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// loads says that this program can load libraries.
+// loads reports that this program can load libraries.
 const loads = true
 
-// open loads a library. Why it could not is known to the thread alone that has tried.
+// open loads a library. The thread is locked, since dlopen reports its error to the calling thread
+// only.
 func open(name string) (uintptr, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	return purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
 }
 
-// symbol is the address of a symbol.
+// symbol returns the address of a symbol.
 func symbol(library uintptr, name string) (uintptr, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

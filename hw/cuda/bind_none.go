@@ -7,10 +7,10 @@ import (
 	"runtime"
 )
 
-// loads says that this program can load libraries.
+// loads reports that this program cannot load libraries.
 const loads = false
 
-// open says that there is nothing to load a library with.
+// open fails: this build has no dynamic loader.
 func open(string) (uintptr, error) {
 	return 0, errors.New("this program was built without it, for " + runtime.GOOS + "/" +
 		runtime.GOARCH)

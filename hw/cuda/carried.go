@@ -14,35 +14,35 @@ import (
 	"collsim/kernel"
 )
 
-// packed are kernels that this program carries for machines without NVRTC: PTX, which the driver
-// compiles for its GPU. NVRTC has made them of the sources beside it, by
+// packed holds kernels for machines without NVRTC: PTX, which the driver compiles for its GPU.
+// NVRTC has compiled them from the sources in this directory, by
 //
 //	COLLSIM_PTX_NVRTC=…/libnvrtc.so.12 go test ./hw/cuda -run TestCarried -update
 //
-// of an early release, since a driver takes the PTX of its own time and before.
+// The NVRTC is of an early release, since a driver only takes PTX that is no newer than itself.
 //
 //go:embed carried.ptx.gz
 var packed []byte
 
-// carriedTarget is the oldest GPU that carried kernels run on: Turing. They run on all that came
-// after it.
+// carriedTarget is the oldest compute capability of the carried kernels: Turing. Newer GPUs run
+// them, too.
 const carriedTarget = 75
 
-// How a list of carried kernels begins, and each of them.
+// Headers of a list of carried kernels, and of each kernel in it.
 const (
 	listOf = "// collsim NVRTC %d.%d sources %s\n"
 	oneOf  = "//= "
 )
 
-// carriedKernels are kernels in PTX by their options (kernelName.defines), and which NVRTC has made
-// them of which sources.
+// carriedKernels holds kernels in PTX, by their options (kernelName.defines). It records the NVRTC
+// version and the checksum of the sources.
 type carriedKernels struct {
 	nvrtc   [2]int32
 	sources string
 	ptx     map[string]string
 }
 
-// carried unpacks what the program carries. That it is what is expected is tested.
+// carried unpacks the embedded kernels. It panics if they are damaged; a test checks them.
 var carried = sync.OnceValue(func() *carriedKernels {
 	unzipped, err := input.Limit{}.Unpacked(bytes.NewReader(packed))
 	if err != nil {
@@ -62,13 +62,13 @@ var carried = sync.OnceValue(func() *carriedKernels {
 	return k
 })
 
-// sourcesSum tells the sources of kernels from others.
+// sourcesSum returns a checksum of the kernels' sources.
 func sourcesSum() string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(numbers+steps+programs)))
 }
 
-// stepNames are all kernels of steps: of each type, and of those that are computed in float32 where
-// that is asked for.
+// stepNames lists all step kernels: one for each type, and one that computes in float32 for each
+// narrower float type.
 func stepNames() (list []kernelName) {
 	for _, t := range dtype.All() {
 		list = append(list, kernelName{of: t})
@@ -79,8 +79,8 @@ func stepNames() (list []kernelName) {
 	return list
 }
 
-// carriedNames are the kernels that are carried: those of steps, and of programs those in floats of
-// 16 and 32 bits, products of 8 bits among them.
+// carriedNames lists the carried kernels: all of steps, and those of programs in 16- and 32-bit
+// floats, with products of 8-bit floats.
 func carriedNames() []kernelName {
 	list := stepNames()
 	add := func(o kernel.Op) { list = append(list, programOf(o)) }
@@ -113,7 +113,8 @@ func carriedNames() []kernelName {
 	return list
 }
 
-// carriedName is a kernel as one that is carried: what moves elements asks for their width alone.
+// carriedName maps a kernel to the carried one with the same code: a kernel that moves elements
+// only depends on their width.
 func carriedName(n kernelName) kernelName {
 	if n.program.Kind != kernel.Move && n.program.Kind != kernel.Expand {
 		return n
@@ -123,7 +124,7 @@ func carriedName(n kernelName) kernelName {
 	return programOf(kernel.Op{Kind: n.program.Kind, A: t, Out: t})
 }
 
-// carriedImage is PTX of kernels for a GPU, from among those that are carried.
+// carriedImage returns the carried PTX of a kernel for a GPU.
 func (d *device) carriedImage(g *gpu, name kernelName) ([]byte, error) {
 	missing := func(why string) error {
 		needed := compilerNeeded()
@@ -143,7 +144,7 @@ func (d *device) carriedImage(g *gpu, name kernelName) ([]byte, error) {
 	return []byte(ptx + "\x00"), nil
 }
 
-// refusedPTX says of the driver's error what it was given.
+// refusedPTX adds to a driver's error that it was given carried PTX, and which driver accepts it.
 func refusedPTX(err error) error {
 	if e, ok := err.(*hw.Error); ok {
 		made := carried().nvrtc

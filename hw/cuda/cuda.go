@@ -13,9 +13,9 @@ import (
 	"collsim/schedule"
 )
 
-// Executor plays schedules on the GPUs that CUDA shows: the first ranks on the first, and on each
-// as many as comes out even. It holds contexts there, streams, events and kernels, from its first
-// run until it is closed or a run fails.
+// An Executor executes schedules on the GPUs that CUDA shows: consecutive ranks on each, evenly
+// distributed. It holds contexts, streams, events and kernels from its first run until it is closed
+// or a run fails.
 type Executor struct {
 	device *device
 	images map[imageName][]byte // compiled kernels
@@ -24,7 +24,7 @@ type Executor struct {
 // New returns an Executor. Nothing is loaded before its first run.
 func New() *Executor { return &Executor{images: map[imageName][]byte{}} }
 
-// Needs implements hw.Sizer: on the host, a copy of what is on the device.
+// Needs implements hw.Sizer: the host has a copy of the buffers on the device.
 func (*Executor) Needs(s *schedule.Schedule) int64 { return hw.Together(s) }
 
 // Close frees the device.
@@ -43,8 +43,8 @@ func (e *Executor) Close() error {
 	return err
 }
 
-// Run plays a job. After an error the device has been freed; where a call of the driver does not
-// return, it cannot be, and the error says so.
+// Run executes a job. After an error the device has been freed. It cannot be freed if a call of the
+// driver does not return; the error then says so.
 func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	env, err := job.Check()
 	if err != nil {
@@ -59,17 +59,17 @@ func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	}
 	var failed atomic.Pointer[error]
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // of who is stuck, too: it ends when the call returns after all
+	defer cancel() // also of a stuck thread, which ends if its call returns after all
 	result, err := watched(ctx, d, env.Timeout, func() (*hw.Result, error) {
 		result, err := execute(ctx, d, job, env)
 		if err != nil {
 			failed.Store(&err)
-			d.leave() // what it says is of no use: the context is broken
+			d.leave() // ignore its error: the context is broken
 		}
 		return result, err
 	})
 	if stuck := (*stuckError)(nil); errors.As(err, &stuck) {
-		e.images = map[imageName][]byte{} // who is stuck has the others
+		e.images = map[imageName][]byte{} // the stuck thread may still use the old ones
 		if first := failed.Load(); first != nil {
 			return nil, errors.Join(*first, stuck.is)
 		}
@@ -82,13 +82,13 @@ func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	return result, nil
 }
 
-// newDevice returns a device of which nothing is loaded yet.
+// newDevice returns a device that has loaded nothing yet.
 func newDevice(images map[imageName][]byte) *device {
 	return &device{images: images, out: &outs{one: 1}, arguments: &launchArguments{},
 		left: memory.Read}
 }
 
-// refusal is what of a schedule is not measured on so many machines, nil if all of it is.
+// refusal returns a Refusal if a schedule cannot be executed on so many machines, else nil.
 func refusal(s *schedule.Schedule, machines int) error {
 	if s.AnyStep(func(step *schedule.Step) bool {
 		if step.Kernel != nil {
@@ -113,13 +113,14 @@ func refusal(s *schedule.Schedule, machines int) error {
 	return nil
 }
 
-// stuckError is a call that has not returned.
+// A stuckError is a call of the driver that has not returned.
 type stuckError struct{ is *hw.Error }
 
+// Error formats the call.
 func (e *stuckError) Error() string { return e.is.Error() }
 
-// watched does work on a thread of its own, and returns when it has ended or when a call of the
-// driver has not returned for the timeout.
+// watched runs work on a locked thread. It returns when work does, or with an error when a call of
+// the driver has not returned for the timeout.
 func watched(ctx context.Context, d *device, timeout time.Duration,
 	work func() (*hw.Result, error)) (*hw.Result, error) {
 	type outcome struct {
@@ -158,8 +159,8 @@ func watched(ctx context.Context, d *device, timeout time.Duration,
 	}
 }
 
-// compiling reports whether a compiler is at work, which takes its time: NVRTC, or the driver's, of
-// PTX.
+// compiling reports whether the current call compiles or initializes, which may exceed the timeout:
+// NVRTC, or the driver's compiler of PTX.
 func compiling(d *device) bool {
 	doing := d.doing.Load()
 	return doing == nil || *doing == "nvrtcCompileProgram" || *doing == "cuModuleLoadData" ||

@@ -11,35 +11,35 @@ import (
 	"collsim/internal/memory"
 )
 
-// device is CUDA: the driver, the compiler, and the GPUs that this process uses. Calls are made by
-// one locked thread at a time; others look at doing and beat alone.
+// A device holds the state of CUDA in this process: driver, compiler, GPUs. One locked thread at a
+// time makes calls; other threads may only read doing and beat.
 type device struct {
-	driver, compiler *library             // the compiler is nil: there is none
+	driver, compiler *library             // no compiler: nil
 	images           map[imageName][]byte // compiled kernels, of the executor
-	driverAt         int32                // version, 1000·major + 10·minor
+	driverAt         int32                // version as the driver reports it: 1000·major + 10·minor
 	nvrtc            [2]int32
 
-	gpus    []*gpu // all that there are
-	used    int    // of them, the first, which have a context
-	current *gpu   // whose context the calling thread has
+	gpus    []*gpu // all GPUs of this machine
+	used    int    // the first so many have a context
+	current *gpu   // whose context is current on the calling thread
 	graphs  []uintptr
-	pinned  [][]byte                   // memory of the host
-	left    func() (memory.Free, bool) // of the host
+	pinned  [][]byte                   // host memory of the run
+	left    func() (memory.Free, bool) // free host memory
 
 	out       *outs
 	arguments *launchArguments
 
-	doing atomic.Pointer[string] // the call that is being made, or was the last
-	beat  atomic.Int64           // calls so far
+	doing atomic.Pointer[string] // the current or last call
+	beat  atomic.Int64           // number of calls so far
 }
 
-// imageName is which kernels, for which compute capability.
+// An imageName identifies compiled kernels: their name and the compute capability.
 type imageName struct {
 	kernels    kernelName
 	capability int
 }
 
-// What cuda.h defines.
+// Constants of cuda.h, and sizes of launches.
 const (
 	notReady           = 600 // CUDA_ERROR_NOT_READY
 	alreadyReached     = 704 // CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
@@ -53,17 +53,17 @@ const (
 	capabilityMajor    = 75  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
 	capabilityMinor    = 76  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR
 	threadsOfBlock     = 256
-	blocksOfProcessors = 4 // at most, of a kernel, for each SM
+	blocksOfProcessors = 4 // bound of the blocks of a kernel, per SM
 )
 
-// code calls a function of the driver and returns what that returns.
+// code calls a function of the driver and returns its result code.
 func (d *device) code(name *string, args ...uintptr) int32 {
 	d.doing.Store(name)
 	d.beat.Add(1)
 	return int32(invoke(d.driver.functions[*name], args...))
 }
 
-// call makes an error of everything but success.
+// call calls a function of the driver and returns an error for any result but success.
 func (d *device) call(name string, args ...uintptr) error {
 	if code := d.code(&name, args...); code != 0 {
 		return d.failure(name, code)
@@ -71,7 +71,7 @@ func (d *device) call(name string, args ...uintptr) error {
 	return nil
 }
 
-// failure is the error of a code that a function has returned.
+// failure returns the error of a result code, with the driver's name and text for it.
 func (d *device) failure(name string, code int32) error {
 	e := &hw.Error{Call: name, Code: fmt.Sprint(code), Rank: -1, Lane: -1, Step: -1}
 	o := d.out
@@ -84,7 +84,7 @@ func (d *device) failure(name string, code int32) error {
 	return e
 }
 
-// find loads the libraries and looks at the GPUs.
+// find loads the libraries and queries the GPUs.
 func (d *device) find() (err error) {
 	if d.driver, err = driverNeeded().load(); err != nil {
 		return err
@@ -120,15 +120,16 @@ func (d *device) find() (err error) {
 		address(&d.nvrtc[0]), address(&d.nvrtc[1])))
 }
 
-// does reports whether this program's own kernels do where the compiler is missing: if that was not
-// asked for by a name. The name "none" asks for them.
+// does reports whether carried kernels replace a compiler that is missing. They do unless the user
+// names a compiler; the name "none" asks for them.
 func (d *device) does(err error) bool {
 	var missing *hw.Missing
 	named := os.Getenv(compilerNeeded().variable)
 	return errors.As(err, &missing) && loads && (named == "" || named == "none")
 }
 
-// version is what a measurement on so many GPUs was made with; 0 stands for all.
+// version describes the GPUs, driver and compiler of a measurement on so many GPUs; 0 stands for
+// all.
 func (d *device) version(gpus int) string {
 	if gpus == 0 {
 		gpus = len(d.gpus)
@@ -150,9 +151,10 @@ func (d *device) version(gpus int) string {
 	return fmt.Sprintf("%s, driver %d.%d, %s", list, d.driverAt/1000, d.driverAt%1000/10, compiler)
 }
 
-// enter makes the device ready for calls of this thread, on so many GPUs, or as many as there are.
+// enter makes the calling thread ready for calls on so many GPUs, or as many as there are. It opens
+// contexts and enables peer access where they are missing.
 func (d *device) enter(want int) error {
-	d.current = nil // of this thread
+	d.current = nil // of another thread
 	if d.used == 0 {
 		if err := d.find(); err != nil {
 			return err
@@ -178,7 +180,7 @@ func (d *device) enter(want int) error {
 	return nil
 }
 
-// leave ends all that the GPUs do for this process, and frees what it has.
+// leave destroys all contexts of this process, which ends and frees everything on the GPUs.
 func (d *device) leave() (err error) {
 	for _, g := range d.gpus {
 		if g.context == 0 {
@@ -192,7 +194,7 @@ func (d *device) leave() (err error) {
 	return err
 }
 
-// free gives the memory and the graphs of the run back. Nothing is being done.
+// free frees the memory and the graphs of the run. REQUIRES: the GPUs are idle.
 func (d *device) free() error {
 	for _, graph := range d.graphs {
 		if err := d.call("cuGraphExecDestroy", graph); err != nil {

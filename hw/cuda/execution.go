@@ -10,7 +10,7 @@ import (
 	"collsim/unit"
 )
 
-// execution plays one job: what streams are to do is planned once, and done in each repetition.
+// An execution executes one job: calls are planned once, and issued in each repetition.
 type execution struct {
 	ctx    context.Context
 	device *device
@@ -21,49 +21,49 @@ type execution struct {
 	places machines
 	moved  *atomic.Int64 // progress
 
-	ranks   []*participant
-	here    []*participant // those on this machine
-	lanes   []*lane        // of ranks on this machine
-	all     []*lane
-	streams map[streamKey]uintptr
-	origin  []uintptr   // a stream of each GPU
-	told    uintptr     // the event of the first GPU that the others begin after
-	offsets []unit.Time // when each GPU began, since that
-	skew    unit.Time   // how far off that may be, at most so far
+	ranks      []*participant
+	here       []*participant // on this machine
+	lanes      []*lane        // of ranks on this machine
+	all        []*lane
+	streams    map[streamKey]uintptr
+	origin     []uintptr   // one stream per GPU, outside the lanes
+	startEvent uintptr     // event of the first GPU that precedes the start of the others
+	offsets    []unit.Time // start of each GPU, counted from that event
+	skew       unit.Time   // error bound of offsets, maximum so far
 
-	// What is planned: the calls, their events, of which the first are those with which the GPUs
-	// begin, and the graph at hand.
-	tape      []op
+	// The plan: calls, and their events. The first events mark the start of the GPUs; graph is the
+	// one that is being planned.
+	ops       []op
 	events    []event
 	hasGraphs bool
 	graph     *graph
 	mail      mail
 
-	// The lanes that may go on, and the connections.
+	// State while planning: lanes that may proceed, connections, and the step that is loaded.
 	ready       []*lane
 	connections map[hw.Connection]*connection
 	step        schedule.Step
 }
 
-// participant is a rank.
+// A participant is a rank.
 type participant struct {
 	*rank.Memory
 	number  int
-	away    bool // on another machine: what it does is planned and not done
+	remote  bool // on another machine: its steps are planned, but not executed
 	given   []byte
 	gpu     *gpu
-	at      []uint64 // where its buffers lie there
-	inputs  []extent // where what it is given lies, and a copy of that if there are iterations
+	at      []uint64 // address of each buffer
+	inputs  []extent // its inputs; with iterations, also a copy
 	lanes   []*lane
 	left    int     // lanes that have not ended this iteration
-	round   int     // iterations that have ended
+	round   int     // completed iterations
 	waiting []*lane // for an event of the schedule
 }
 
-// extent is memory of a GPU, and where a copy of it is; without one, of no bytes.
+// An extent is memory of a GPU, with a copy; the copy has no bytes if none is needed.
 type extent struct{ at, copy run }
 
-// lane is one, on one stream at a time.
+// A lane is the state of a lane while its steps are planned and executed.
 type lane struct {
 	rank     *participant
 	program  *schedule.Program
@@ -73,39 +73,39 @@ type lane struct {
 	slices   int32
 	stream   uintptr
 	engine   schedule.Engine
-	given    int32 // blocks that its launch has, 0: as many as there are
+	given    int32 // blocks of its launch; 0: any number
 	priority int32
-	graph    int32         // that its launch names
-	joined   *graph        // that its stream is in
-	posts    []int         // the events that say that a post was made in this iteration
-	began    int           // the event before its first step in this iteration
+	graph    int32         // that its launch names, 0 for none
+	joined   *graph        // graph that its stream has been forked into
+	posts    []int         // end event of each step with a post, this iteration
+	began    int           // event before its first step, this iteration
 	steps    []subStep     // planned
-	over     atomic.Int64  // of them, those that are known to have ended in this repetition
-	deps     []depended    // of the sub-step at hand
-	brought  []op          // messages of other machines that the sub-step at hand takes in
-	rooms    []run         // memory of its own for values
-	roomed   int           // of them, those that the sub-step at hand has
-	outs     []hw.Messages // with At the number of a sub-step
+	over     atomic.Int64  // number of steps that are known to have ended in this repetition
+	deps     []depended    // of the current sub-step
+	brought  []op          // copies of other machines' messages for the current sub-step
+	rooms    []run         // scratch memory of the lane
+	roomed   int           // number of rooms that the current sub-step uses
+	outs     []hw.Messages // messages sent; At holds the number of a sub-step
 	ins      []hw.Messages
 }
 
-// subStep is one that is planned.
+// A subStep is a planned sub-step.
 type subStep struct {
 	step       int32 // of the program
-	begin, end int   // events
+	begin, end int   // numbers of events
 	bytes      int64
 	deps       []depended
 }
 
-// depended is an event that a sub-step waits for: what it is of which lane.
+// A depended is an event that a sub-step waits for: what it stands for, and whose lane records it.
 type depended struct {
 	event      int
 	what       string
 	rank, lane int
-	crossing   int // 0: the event is one of this machine
+	crossing   int // number of the crossing that brings it; 0: an event of this machine
 }
 
-// execute carries out a job on the GPUs that there are.
+// execute executes a job on the GPUs of this machine.
 func execute(ctx context.Context, d *device, job *hw.Job, env hw.Env) (*hw.Result, error) {
 	p, err := newExecution(ctx, d, &task{job.Schedule, env, machines{count: 1}, job.Given()})
 	if err != nil {
@@ -144,7 +144,7 @@ func execute(ctx context.Context, d *device, job *hw.Job, env hw.Env) (*hw.Resul
 	return result, d.free()
 }
 
-// repeat does all that is planned once more.
+// repeat issues the plan once more and waits for its end.
 func (p *execution) repeat() error {
 	if err := p.reset(); err != nil {
 		return err
@@ -152,13 +152,13 @@ func (p *execution) repeat() error {
 	if err := p.start(); err != nil {
 		return err
 	}
-	if err := p.run(p.tape); err != nil {
+	if err := p.run(p.ops); err != nil {
 		return err
 	}
 	return p.finish()
 }
 
-// of says where an error of a call was.
+// of adds rank, lane and step to an error that has none.
 func (p *execution) of(err error, rank, lane, step int) error {
 	if e, ok := err.(*hw.Error); ok && e.Rank < 0 {
 		e.Rank, e.Lane, e.Step = rank, lane, step
@@ -166,7 +166,7 @@ func (p *execution) of(err error, rank, lane, step int) error {
 	return err
 }
 
-// reset makes all ready for a repetition: what no step writes is all ones.
+// reset prepares a repetition: buffers are loaded, and bytes that no step writes are 0xff.
 func (p *execution) reset() error {
 	for _, one := range p.here {
 		if err := p.load(one); err != nil {
@@ -185,9 +185,9 @@ func (p *execution) reset() error {
 	return nil
 }
 
-// start begins a repetition. All lanes of a GPU begin after its first event, which is recorded when
-// all GPUs are ready. How long it takes to notify the others, and to hear of them, bounds how far
-// apart these events are.
+// start begins a repetition. All lanes of a GPU start after its first event, which is recorded when
+// all GPUs are ready. The round trip between the first GPU and the others bounds the skew of these
+// events.
 func (p *execution) start() error {
 	do := func(kind opKind, i int, event uintptr) op {
 		return op{kind: kind, on: p.gpus[i], stream: p.origin[i], event: event}
@@ -198,16 +198,16 @@ func (p *execution) start() error {
 			ops = append(ops, do(records, 1+i, p.events[1+i].handle),
 				do(waits, 0, p.events[1+i].handle))
 		}
-		ops = append(ops, do(records, 0, p.told))
+		ops = append(ops, do(records, 0, p.startEvent))
 		for i := range p.gpus[1:] {
-			ops = append(ops, do(waits, 1+i, p.told), do(records, 1+i, p.events[1+i].handle),
+			ops = append(ops, do(waits, 1+i, p.startEvent), do(records, 1+i, p.events[1+i].handle),
 				do(waits, 0, p.events[1+i].handle))
 		}
 	}
 	return p.run(append(ops, do(records, 0, p.events[0].handle)))
 }
 
-// load gives a rank its inputs.
+// load copies a rank's buffers to its GPU.
 func (p *execution) load(one *participant) error {
 	d, stream := p.device, p.origin[one.gpu.index]
 	one.Reset(one.given)
@@ -231,12 +231,12 @@ func (p *execution) load(one *participant) error {
 	return nil
 }
 
-// plan plans all that the lanes do.
+// plan plans all calls of a repetition.
 func (p *execution) plan() error {
 	for _, one := range p.ranks {
 		one.left = len(one.lanes)
 		for _, l := range one.lanes {
-			if l.cursor = l.program.Walk(l.index); !one.away {
+			if l.cursor = l.program.Walk(l.index); !one.remote {
 				l.began = one.gpu.index
 			}
 			p.ready = append(p.ready, l)
@@ -245,13 +245,13 @@ func (p *execution) plan() error {
 	return p.issue()
 }
 
-// again has a rank begin another iteration when all its lanes have ended this one: what it is given
-// is written again, by its first lane.
+// again begins the rank's next iteration once all its lanes have ended this one. Its first lane
+// restores the inputs.
 func (p *execution) again(one *participant) error {
 	first := one.lanes[0]
 	first.rest()
 	var err error
-	if !one.away {
+	if !one.remote {
 		if first.stream, err = p.streamOf(first); err != nil {
 			return err
 		}
@@ -277,13 +277,13 @@ func (p *execution) again(one *participant) error {
 	return nil
 }
 
-// rest has a lane be on no stream, as before its first launch.
+// rest resets a lane to its state before its first launch: on no stream.
 func (l *lane) rest() {
 	l.stream, l.joined = 0, nil
 	l.engine, l.given, l.priority, l.graph = schedule.SMs, 0, 0, 0
 }
 
-// last is the event after the lane's last sub-step so far.
+// last returns the event after the lane's last sub-step so far.
 func (l *lane) last() int {
 	if n := len(l.steps); n > 0 && l.steps[n-1].end > l.began {
 		return l.steps[n-1].end
@@ -291,7 +291,7 @@ func (l *lane) last() int {
 	return l.began
 }
 
-// outputs is what all ranks have in the end.
+// outputs copies the ranks' outputs to the host and returns them.
 func (p *execution) outputs() (all [][]byte, err error) {
 	d := p.device
 	for _, one := range p.here {
@@ -316,7 +316,7 @@ func (p *execution) outputs() (all [][]byte, err error) {
 	return all, nil
 }
 
-// settle waits until the GPUs have done what they were given beside their lanes.
+// settle waits until the GPUs have done the work outside the lanes.
 func (p *execution) settle() error {
 	for i, g := range p.gpus {
 		if err := p.device.on(g, "cuEventRecord", p.events[i].handle, p.origin[i]); err != nil {
@@ -326,7 +326,7 @@ func (p *execution) settle() error {
 	return p.await(func() (bool, bool, error) { return p.begun() })
 }
 
-// begun reports whether the first events of all GPUs have come.
+// begun reports whether the first events of all GPUs have completed.
 func (p *execution) begun() (all, moved bool, err error) {
 	for i := range p.gpus {
 		if come, err := p.come(i); !come || err != nil {

@@ -7,32 +7,32 @@ import (
 	"collsim/hw"
 )
 
-// gpu is a GPU and what this process has of it.
+// A gpu holds what this process has on a GPU.
 type gpu struct {
 	index      int
-	number     int32 // as the driver has it
+	number     int32 // the driver's device number
 	name       string
 	processors int // SMs
 	capability int // 10·major + minor
 
 	context   uintptr
-	highest   int32    // priority of a stream: the driver's numbers go down to it from 0
+	highest   int32    // highest stream priority: the driver counts from 0 down to −highest
 	streams   []stream // made so far
 	events    []uintptr
-	recorded  int // of the events, those that the run uses
+	recorded  int // number of events that the run uses
 	functions map[kernelName]kernels
 	memory    []uintptr // of the run
-	reaches   []bool    // by another's index: kernels here may touch its memory
+	reaches   []bool    // by GPU index: kernels here can access its memory
 }
 
-// stream is one of a GPU.
+// A stream is a CUDA stream that runs reuse.
 type stream struct {
 	handle   uintptr
 	priority int32
-	taken    bool // by the run
+	taken    bool // in use by the run
 }
 
-// look sees what the i-th GPU is.
+// look queries the properties of the i-th GPU.
 func (d *device) look(i int) (err error) {
 	g, o := &gpu{index: i}, d.out
 	get := func(name string, args ...uintptr) {
@@ -55,7 +55,7 @@ func (d *device) look(i int) (err error) {
 	return err
 }
 
-// open makes a context on a GPU.
+// open creates a context on a GPU.
 func (d *device) open(g *gpu) error {
 	g.functions, g.reaches = map[kernelName]kernels{}, make([]bool, len(d.gpus))
 	g.reaches[g.index] = true
@@ -72,7 +72,7 @@ func (d *device) open(g *gpu) error {
 	return nil
 }
 
-// connect has kernels on one GPU touch the memory of another, if it can be done.
+// connect gives kernels on one GPU access to the memory of another, if the hardware allows it.
 func (d *device) connect(from, to *gpu) error {
 	err := d.call("cuDeviceCanAccessPeer", address(&d.out.number), uintptr(from.number),
 		uintptr(to.number))
@@ -90,7 +90,7 @@ func (d *device) connect(from, to *gpu) error {
 	return nil
 }
 
-// use makes a GPU's context that of the calling thread.
+// use makes a GPU's context current on the calling thread.
 func (d *device) use(g *gpu) error {
 	if d.current == g {
 		return nil
@@ -99,7 +99,7 @@ func (d *device) use(g *gpu) error {
 	return d.call("cuCtxSetCurrent", g.context)
 }
 
-// on makes a call in the context of a GPU.
+// on calls a function of the driver in the context of a GPU.
 func (d *device) on(g *gpu, name string, args ...uintptr) error {
 	if err := d.use(g); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (d *device) on(g *gpu, name string, args ...uintptr) error {
 	return d.call(name, args...)
 }
 
-// begin begins a run: no stream and no event is taken.
+// begin begins a run: no stream and no event is in use.
 func (g *gpu) begin() {
 	g.recorded = 0
 	for i := range g.streams {
@@ -115,7 +115,7 @@ func (g *gpu) begin() {
 	}
 }
 
-// allocate takes memory of a GPU for the run.
+// allocate allocates memory of a GPU for the run.
 func (d *device) allocate(g *gpu, n int64) (uintptr, error) {
 	if n == 0 {
 		return 0, nil
@@ -132,7 +132,7 @@ func (d *device) allocate(g *gpu, n int64) (uintptr, error) {
 	return d.out.pointer, nil
 }
 
-// stream takes one of a priority, from 0 on; what is more than the GPU has is its highest.
+// stream takes a stream of a priority, at least 0; higher ones than the GPU has are capped.
 func (d *device) stream(g *gpu, priority int32) (uintptr, error) {
 	priority = min(priority, g.highest)
 	for i := range g.streams {
@@ -149,7 +149,7 @@ func (d *device) stream(g *gpu, priority int32) (uintptr, error) {
 	return d.out.pointer, nil
 }
 
-// event takes one of a GPU for the run.
+// event takes an event of a GPU for the run.
 func (d *device) event(g *gpu) (uintptr, error) {
 	if g.recorded == len(g.events) {
 		if err := d.on(g, "cuEventCreate", address(&d.out.pointer), 0); err != nil {

@@ -6,31 +6,31 @@ import (
 	"collsim/schedule"
 )
 
-// graph is a CUDA graph: what the brackets of a schedule that name it have all ranks do, captured
-// once and launched as a whole. Where a bracket waits for something outside that itself waits for
-// the graph, that is cut in two.
+// A graph is a CUDA graph: the steps of all brackets that name it, on all ranks, captured once and
+// launched as a whole. It is cut in two where a bracket waits for something outside that itself
+// waits for the graph.
 type graph struct {
-	number     int32 // that the schedule gives it
+	number     int32 // its number in the schedule
 	on         *gpu
 	stream     uintptr // that launches it
-	base       uintptr // the event with which its capture begins
+	base       uintptr // event at the start of the capture
 	ops        []op
-	before     []op    // what it waits for
-	lanes      []*lane // of this machine that take part
-	end        int     // the event when all of it is over
+	before     []op    // waits before its launch
+	lanes      []*lane // participating lanes of this machine
+	end        int     // event after all of it
 	executable uintptr
 }
 
-// after has the graph begin after what an op waits for.
+// after adds a wait before the launch of the graph.
 func (g *graph) after(o op) {
 	if !slices.Contains(g.before, o) {
 		g.before = append(g.before, o)
 	}
 }
 
-// next is the next lane to be planned, nil if none is ready: while a graph is planned, one of those
-// that are in it and wait for no other machine's part of it; otherwise one that is in none, and
-// only then one that begins a graph.
+// next returns the next lane to plan, nil if none is ready. While a graph is planned, its lanes
+// come first, unless they wait for another machine's part of the graph. Otherwise lanes outside
+// graphs come before one that begins a graph.
 func (p *execution) next() (*lane, error) {
 	take := func(i int) *lane {
 		l := p.ready[i]
@@ -68,7 +68,7 @@ func (p *execution) next() (*lane, error) {
 	return l, nil
 }
 
-// graphOf is the graph that the next sub-step of a lane is in, 0 for none.
+// graphOf returns the graph of a lane's next sub-step, 0 for none.
 func (p *execution) graphOf(l *lane) int32 {
 	if l.cursor.Done() {
 		return 0
@@ -80,7 +80,7 @@ func (p *execution) graphOf(l *lane) int32 {
 	return l.graph
 }
 
-// begin begins the graph that is planned on this machine, with the first lane here that is in it.
+// begin begins this machine's part of the graph being planned, on the GPU of its first lane here.
 func (p *execution) begin(g *graph, l *lane) (err error) {
 	if g.on != nil {
 		return nil
@@ -93,13 +93,13 @@ func (p *execution) begin(g *graph, l *lane) (err error) {
 	return err
 }
 
-// capture ends the planning of a graph: it is captured from its stream, which all streams of it are
-// forked from and joined with, and its launch is planned.
+// capture ends the planning of a graph. It captures the graph on the graph's stream, which forks to
+// all streams of its lanes and joins them, and plans the launch.
 func (p *execution) capture() error {
 	g, d := p.graph, p.device
 	p.graph = nil
 	if g.on == nil {
-		return nil // it is one of other machines
+		return nil // only other machines take part
 	}
 	own := op{on: g.on, stream: g.stream, step: -1}
 	with := func(kind opKind, event uintptr) op {
@@ -131,7 +131,7 @@ func (p *execution) capture() error {
 	}
 	for _, o := range g.before {
 		o.on, o.stream, o.step = g.on, g.stream, -1
-		p.tape = append(p.tape, o)
+		p.ops = append(p.ops, o)
 	}
 	launch := with(replays, 0)
 	launch.graph = g
@@ -139,15 +139,15 @@ func (p *execution) capture() error {
 	if err != nil {
 		return err
 	}
-	p.tape = append(p.tape, launch, with(records, handle))
+	p.ops = append(p.ops, launch, with(records, handle))
 	g.end = len(p.events)
 	p.events = append(p.events, event{on: g.on, handle: handle})
 	g.ops = nil
 	return nil
 }
 
-// enter has a lane be on the stream that its launch asks for, and in the graph that is planned, if
-// one is: there it goes on after what it has done.
+// enter puts a lane on the stream that its launch asks for, and into the graph being planned. There
+// it continues after its earlier steps.
 func (p *execution) enter(l *lane) error {
 	if s := p.step.Launch; s != nil {
 		l.engine, l.given, l.priority, l.graph = s.Engine, 0, s.Priority, s.Graph
@@ -157,7 +157,7 @@ func (p *execution) enter(l *lane) error {
 			l.given = s.Blocks
 		}
 	}
-	if l.rank.away {
+	if l.rank.remote {
 		return nil
 	}
 	stream, err := p.streamOf(l)
@@ -181,8 +181,8 @@ func (p *execution) enter(l *lane) error {
 	return nil
 }
 
-// streamOf is the CUDA stream that a lane is on: one for each priority of each stream of the
-// schedule, and of each of those lanes of a part that run at the same time.
+// streamOf returns the CUDA stream of a lane. Each priority of each stream of the schedule has one
+// of its own, and so have concurrent lanes of a part.
 func (p *execution) streamOf(l *lane) (uintptr, error) {
 	key := streamKey{l.rank.number, l.program.Stream(l.index), l.ordinal,
 		min(l.priority, l.rank.gpu.highest)}
@@ -197,7 +197,7 @@ func (p *execution) streamOf(l *lane) (uintptr, error) {
 	return handle, nil
 }
 
-// streamKey is what makes streams different ones.
+// A streamKey identifies a CUDA stream.
 type streamKey struct {
 	rank, stream, ordinal int
 	priority              int32

@@ -9,31 +9,31 @@ import (
 	"collsim/schedule"
 )
 
-// connection is what is on its way between two lanes, as far as it is planned.
+// A connection holds the planned messages between two lanes.
 type connection struct {
 	hw.Connection
 	messages         []message
-	free             []place // that a message was in, and may be again
-	held             int     // messages that nobody has received
-	sender, receiver *lane   // who waits
+	free             []place // places of earlier messages, for reuse
+	held             int     // messages that have not been received
+	sender, receiver *lane   // waiting lanes
 }
 
-// message is one on its way: it is there when its event comes.
+// A message is in flight; its event completes when its bytes are in place.
 type message struct {
 	place
 	bytes int64
 }
 
-// place is memory of the receiver's GPU that is for messages, and the event that comes when
-// it is filled, or when it was read. Between machines it is memory of both hosts (mail.go).
+// A place is memory of the receiver's GPU for a message. Its event completes when it was filled, or
+// when it was read. Between machines it is memory of both hosts (mail.go).
 type place struct {
 	run
 	event    int
-	host     []byte // of this machine, if it is for messages between that and another
-	crossing int    // by which the other machine hears of the event; 0: it need not
+	host     []byte // this machine's host memory, for a message between machines
+	crossing int    // number of the crossing that carries the event; 0: none is needed
 }
 
-// issue plans all that a repetition does.
+// issue plans all steps of a repetition.
 func (p *execution) issue() error {
 	for {
 		if err := context.Cause(p.ctx); err != nil {
@@ -53,7 +53,8 @@ func (p *execution) issue() error {
 	}
 }
 
-// stuck says what a schedule that cannot go on waits for, nil if all lanes have ended.
+// stuck returns the error of a schedule that cannot proceed, or that leaves messages unreceived. It
+// returns nil if all lanes have ended.
 func (p *execution) stuck() error {
 	var waits []schedule.Waiting
 	for _, l := range p.all {
@@ -91,7 +92,7 @@ func compare(a, b *hw.Connection) int {
 		cmp.Compare(a.Tag, b.Tag))
 }
 
-// connection is the one of that name.
+// connection returns the state of a connection, and creates it if necessary.
 func (p *execution) connection(c hw.Connection) *connection {
 	one, there := p.connections[c]
 	if !there {
@@ -101,8 +102,8 @@ func (p *execution) connection(c hw.Connection) *connection {
 	return one
 }
 
-// advance issues the next sub-step of a lane, if the host has issued all that it waits for. Lanes
-// take turns.
+// advance plans the next sub-step of a lane, if everything that it waits for has been planned.
+// Lanes take turns.
 func (p *execution) advance(l *lane) error {
 	if l.cursor.Done() {
 		return p.ended(l)
@@ -132,7 +133,7 @@ func (p *execution) advance(l *lane) error {
 	return nil
 }
 
-// ended is what happens when a lane has come to the end of its program.
+// ended handles a lane at the end of its program; the last one of a rank begins the next iteration.
 func (p *execution) ended(l *lane) error {
 	one := l.rank
 	if one.left--; one.left > 0 {
@@ -144,7 +145,7 @@ func (p *execution) ended(l *lane) error {
 	return p.again(one)
 }
 
-// What a lane may want.
+// Dependencies of a lane.
 const (
 	nothing  = ""
 	aMessage = "a message"
@@ -152,17 +153,17 @@ const (
 	anEvent  = "an event"
 )
 
-// want is what a lane wants, of which lane; of a message or a slot, on which connection.
+// A want is an unmet dependency on a lane; for a message or a slot, on a connection.
 type want struct {
 	what       string
 	rank, lane int
 	connection *connection
-	// cut is set where all is issued, but on another machine by the graph that is planned: a graph
-	// is launched as a whole, so that it must not wait for what waits for it.
+	// cut reports that the dependency is planned, but on another machine in the same graph. A graph
+	// is launched as a whole, so it must be cut: it must not wait for its own successor.
 	cut bool
 }
 
-// wants is the first thing that the step in p.step wants and that the host has not issued.
+// wants returns the first dependency of the loaded step that has not been planned.
 func (p *execution) wants(l *lane) want {
 	cut := false
 	for i := range p.step.From {
@@ -207,7 +208,7 @@ func (p *execution) wants(l *lane) want {
 	return want{cut: cut}
 }
 
-// slots is how many messages a connection of class FIFO holds from a lane; 0 is any number.
+// slots returns how many messages a FIFO connection from a lane buffers; 0 is any number.
 func (p *execution) slots(l *lane) int {
 	if n := l.program.Slots(l.index); n > 0 {
 		return n
@@ -215,11 +216,12 @@ func (p *execution) slots(l *lane) int {
 	return p.env.Slots
 }
 
-// from and to are the connections of a lane with a peer.
+// from returns a lane's connection from a peer.
 func from(l *lane, p *schedule.Peer) hw.Connection {
 	return hw.ConnectionFrom(l.rank.number, l.index, p)
 }
 
+// to returns a lane's connection to a peer.
 func to(l *lane, p *schedule.Peer) hw.Connection {
 	return hw.ConnectionTo(l.rank.number, l.index, p)
 }

@@ -12,7 +12,7 @@ import (
 	"collsim/kernel"
 )
 
-// What is compiled: how numbers are rounded, and behind it what steps do, or a program's kernel.
+// Sources of kernels: the rounding of numbers, followed by the kernels of steps or of a program.
 //
 //go:embed numbers.cu
 var numbers string
@@ -23,40 +23,40 @@ var steps string
 //go:embed programs.cu
 var programs string
 
-// kernelName is what kernels are compiled for: a type, and whether steps compute in float32; or a
-// kernel of a program, without its shapes.
+// A kernelName identifies compiled kernels: those of steps by type and accumulation in float32, and
+// those of programs by operation without shapes.
 type kernelName struct {
 	of      dtype.Type
 	wide    bool
 	program kernel.Op
 }
 
-// kernels are the functions for steps of few and of many sources and destinations; of a program's
-// kernel, few is the only one.
+// kernels holds the functions for steps with few and with many sources and destinations. A
+// program's kernel is few.
 type kernels struct{ few, many uintptr }
 
-// How many sources and destinations a kernel takes; steps.cu has the same.
+// Capacities of the kernels in sources and destinations; equal to those in steps.cu.
 const (
 	fewOperands, fewResults   = 8, 8
 	manyOperands, manyResults = 256, 64
 )
 
-// What a source is, as steps.cu has it.
+// Flags of a source, equal to those in steps.cu.
 const (
-	first  = 1 << iota // operand of the step
-	begins             // an operand
+	first  = 1 << iota // part of the step's first operand
+	begins             // first source of an operand
 	ends
 	scaled
 )
 
-// arithmetic is what a step does with its sources: steps.cu's operator, and its scale.
+// arithmetic describes a step's operator and scaling, in the layout of steps.cu.
 type arithmetic struct {
 	elements, factor     uint64
 	divisor              int64
 	op, from, to, scales int32
 }
 
-// fewArguments and manyArguments are the kernels' arguments as C lays them out.
+// fewArguments and manyArguments have the C layout of the kernels' arguments.
 type fewArguments struct {
 	arithmetic
 	sources      [fewOperands]uint64
@@ -71,10 +71,10 @@ type manyArguments struct {
 	flags        [manyOperands]byte
 }
 
-// launchArguments is what a launch points to.
+// launchArguments holds the pointer that a launch passes to the driver.
 type launchArguments struct{ parameters [1]unsafe.Pointer }
 
-// arithmeticOf is that of a collective; of none, for what only copies.
+// arithmeticOf returns the arithmetic of a collective; copies have no collective.
 func arithmeticOf(spec *collective.Spec, wide bool) (a arithmetic) {
 	switch spec.Op {
 	case collective.Prod:
@@ -94,7 +94,7 @@ func arithmeticOf(spec *collective.Spec, wide bool) (a arithmetic) {
 	return a
 }
 
-// factorOf is the bits of the factor in the type, or in float32.
+// factorOf returns the bits of a collective's scaling factor, in its type or in float32.
 func factorOf(spec *collective.Spec, wide bool) uint64 {
 	switch spec.Type {
 	case dtype.Float64:
@@ -127,6 +127,7 @@ func factorOf(spec *collective.Spec, wide bool) uint64 {
 	return factor[uint64](spec, wide)
 }
 
+// factor returns the bits of the factor in type T, or in float32.
 func factor[T dtype.Number](spec *collective.Spec, wide bool) uint64 {
 	var f T
 	if spec.Op == collective.PremulSum {
@@ -147,10 +148,10 @@ func factor[T dtype.Number](spec *collective.Spec, wide bool) uint64 {
 	return bits
 }
 
-// widens reports whether a type is computed in float32 where that is asked for.
+// widens reports whether steps of a type can accumulate in float32.
 func widens(t dtype.Type) bool { return t.IsFloat() && t.Width() < 4 }
 
-// compilerError makes an error of a code of NVRTC's.
+// compilerError returns the error of an NVRTC result code, nil for success.
 func (d *device) compilerError(call string, code uintptr) error {
 	if int32(code) == 0 {
 		return nil
@@ -159,14 +160,14 @@ func (d *device) compilerError(call string, code uintptr) error {
 	return &hw.Error{Call: call, Code: name, Rank: -1, Lane: -1, Step: -1}
 }
 
-// compile calls a function of NVRTC's.
+// compile calls a function of NVRTC.
 func (d *device) compile(call string, args ...uintptr) error {
 	d.doing.Store(&call)
 	d.beat.Add(1)
 	return d.compilerError(call, invoke(d.compiler.functions[call], args...))
 }
 
-// kernelsOf compiles and loads kernels when a GPU is first asked for them.
+// kernelsOf returns the kernels of a name for a GPU. It compiles and loads them at first use.
 func (d *device) kernelsOf(g *gpu, name kernelName) (k kernels, err error) {
 	if k, there := g.functions[name]; there {
 		return k, nil
@@ -199,7 +200,7 @@ func (d *device) kernelsOf(g *gpu, name kernelName) (k kernels, err error) {
 	return k, nil
 }
 
-// functions are the names of the kernels in the source.
+// functions lists the names of the kernels in the source.
 func (n kernelName) functions() []string {
 	if n.program.Kind != 0 {
 		return []string{"compute"}
@@ -207,7 +208,7 @@ func (n kernelName) functions() []string {
 	return []string{"step_of_few", "step_of_many"}
 }
 
-// source is what is compiled.
+// source returns the CUDA C to compile.
 func (n kernelName) source() string {
 	if n.program.Kind != 0 {
 		return numbers + programs
@@ -215,14 +216,15 @@ func (n kernelName) source() string {
 	return numbers + steps
 }
 
-// options are those that kernels are compiled with. Nothing is fused, and nothing flushed to zero.
+// options lists the compiler's options. Fused operations and flush-to-zero are off, so that results
+// have the bits of the reference.
 func (n kernelName) options(target string) []string {
 	return append([]string{"--gpu-architecture=" + target, "--fmad=false", "--ftz=false",
-		"--prec-div=true", "--diag-suppress=177"}, // functions that nobody calls
+		"--prec-div=true", "--diag-suppress=177"}, // unused functions
 		n.defines()...)
 }
 
-// defines are the options that tell kernels of one source apart.
+// defines lists the macros that select kernels in the source.
 func (n kernelName) defines() []string {
 	if n.program.Kind != 0 {
 		return programDefines(&n.program)
@@ -234,8 +236,8 @@ func (n kernelName) defines() []string {
 	return list
 }
 
-// image compiles kernels for the device: to its machine code, or to PTX for the driver to compile,
-// where the compiler is older than the device. Without a compiler, it is PTX that is carried.
+// image returns kernels compiled for a GPU. They are machine code, or PTX for the driver to compile
+// if NVRTC is older than the GPU. Without NVRTC it is carried PTX.
 func (d *device) image(g *gpu, name kernelName) ([]byte, error) {
 	if d.compiler == nil {
 		return d.carriedImage(g, name)
@@ -266,7 +268,7 @@ func (d *device) image(g *gpu, name kernelName) ([]byte, error) {
 	return d.compiled(name.source(), name.options(fmt.Sprintf("compute_%d", best)), "PTX")
 }
 
-// compiled is what the compiler makes of CUDA C: "CUBIN" or "PTX".
+// compiled compiles CUDA C with NVRTC to a kind of output: "CUBIN" or "PTX".
 func (d *device) compiled(code string, options []string, kind string) (made []byte, err error) {
 	o := d.out
 	o.source, o.options, o.at = []byte(code+"\x00"), nil, nil
@@ -294,7 +296,8 @@ func (d *device) compiled(code string, options []string, kind string) (made []by
 	return d.read(o.program, "nvrtcGet"+kind)
 }
 
-// read is what a function of NVRTC's writes, whose size one beside it tells.
+// read returns the output of an NVRTC function; the function with the suffix Size returns its
+// length.
 func (d *device) read(program uintptr, call string) ([]byte, error) {
 	if err := d.compile(call+"Size", program, address(&d.out.size)); err != nil {
 		return nil, err
@@ -304,7 +307,7 @@ func (d *device) read(program uintptr, call string) ([]byte, error) {
 	return b[:d.out.size], err
 }
 
-// launch is the operation of a step on elements that are contiguous on all sides.
+// launch returns the kernel launch of a step on elements that are contiguous on all sides.
 func (d *device) launch(g *gpu, w *work, sources, destinations []uint64) (o op, err error) {
 	k, err := d.kernelsOf(g, w.kernel)
 	if err != nil {
@@ -329,8 +332,8 @@ func (d *device) launch(g *gpu, w *work, sources, destinations []uint64) (o op, 
 	return o, nil
 }
 
-// blocks is how many blocks a kernel has of so many elements, a thread each: no more than there is
-// room for at once, nor than a launch of the schedule gives it, if that says anything.
+// blocks returns the number of blocks for so many elements, one thread each. It is at most the
+// blocks of the schedule's launch; if that is 0, at most what fits on the GPU at once.
 func (g *gpu) blocks(elements uint64, given int32) uint32 {
 	most := uint64(blocksOfProcessors * max(g.processors, 1))
 	if given > 0 {

@@ -10,19 +10,20 @@ import (
 	"collsim/hw"
 )
 
-// library is a loaded library and those of its functions that are called.
+// A library is a loaded library with the functions that this package calls.
 type library struct {
 	functions map[string]uintptr
 	handle    uintptr
 }
 
-// needed is a library that may be missing: how it is called, what names it goes by, and how to get
-// it.
+// A needed describes a library that may be missing: its name for users, its environment variable,
+// its file names, and how to install it.
 type needed struct {
 	what, variable, get string
 	names, functions    []string
 }
 
+// driverNeeded describes CUDA's driver.
 func driverNeeded() needed {
 	return needed{what: "CUDA's driver", variable: "COLLSIM_LIBCUDA",
 		get:   "install NVIDIA's driver",
@@ -40,6 +41,7 @@ func driverNeeded() needed {
 			"cuGraphLaunch", "cuGraphExecDestroy", "cuGraphDestroy"}}
 }
 
+// compilerNeeded describes NVRTC.
 func compilerNeeded() needed {
 	return needed{what: "NVRTC, CUDA's compiler", variable: "COLLSIM_LIBNVRTC",
 		get: "install it (CUDA's toolkit, or pip install nvidia-cuda-nvrtc)",
@@ -51,7 +53,7 @@ func compilerNeeded() needed {
 			"nvrtcGetPTXSize", "nvrtcGetPTX", "nvrtcDestroyProgram"}}
 }
 
-// load finds the library, or says where it was looked for.
+// load loads the library, or reports where it was looked for.
 func (n needed) load() (*library, error) {
 	names := n.names
 	if named := os.Getenv(n.variable); named != "" {
@@ -88,7 +90,7 @@ func (n needed) load() (*library, error) {
 		"LD_LIBRARY_PATH, %s, and ldconfig -p)", strings.Join(tried, "; "), where))
 }
 
-// missing is what is said of it.
+// missing returns the *hw.Missing of the library.
 func (n needed) missing(why string) error {
 	if !loads {
 		return &hw.Missing{What: n.what, Why: why, Get: "build it for Linux, without the tag nohw"}
@@ -96,8 +98,8 @@ func (n needed) missing(why string) error {
 	return &hw.Missing{What: n.what, Why: why, Get: n.get + ", or name it by " + n.variable}
 }
 
-// Available says what Run would use, as in "NVIDIA H200, driver 13.0, NVRTC 13.0", or a
-// *hw.Missing.
+// Available describes what Run would use, as in "NVIDIA H200, driver 13.0, NVRTC 13.0". It returns
+// a *hw.Missing if something is missing.
 func Available(context.Context) (string, error) {
 	d := &device{out: &outs{}}
 	if err := d.find(); err != nil {
@@ -106,8 +108,8 @@ func Available(context.Context) (string, error) {
 	return d.version(0), nil
 }
 
-// outs is where C functions write what they return. It is on the heap, whose objects stay where
-// they are; variables of a goroutine do not.
+// outs is memory for the results of C functions. It is on the heap, since Go may move a goroutine's
+// stack.
 type outs struct {
 	number, one  int32 // one is 1
 	milliseconds float32
@@ -115,17 +117,17 @@ type outs struct {
 	size, total  uint64
 	list         [64]int32
 	text         [256]byte
-	// What is compiled: the source, its options and where they are, and the compiler's handle.
+	// For the compiler: the source, its options and their addresses, and the program's handle.
 	source  []byte
 	options [][]byte
 	at      []uintptr
 	program uintptr
 }
 
-// address is where something lies that is not on a goroutine's stack.
+// address returns the address of a variable. REQUIRES: the variable is on the heap.
 func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
 
-// start is where bytes lie; 0 of none.
+// start returns the address of bytes; 0 for an empty slice.
 func start(b []byte) uintptr {
 	if len(b) == 0 {
 		return 0
@@ -133,7 +135,7 @@ func start(b []byte) uintptr {
 	return address(&b[0])
 }
 
-// text is a C string of the library's.
+// text copies a C string.
 func text(at uintptr) string {
 	if at == 0 {
 		return ""

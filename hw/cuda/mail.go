@@ -12,51 +12,52 @@ import (
 	"collsim/unit"
 )
 
-// Between machines, a message goes through the memory of both hosts. What a sub-step has sent is
-// copied to the sender's, and then a 1 to a word beside it, by its stream; who sees the word sends
-// the bytes (wires.go), and who gets them puts them into the receiver's host and writes a 1 there,
-// for which the receiver's stream waits before it copies them to its GPU. That a message was read
-// goes back in the same way, without bytes, where connections hold so many messages and no more.
+// Messages between machines go through the memory of both hosts. The sender's stream copies the
+// bytes to its host, and then a 1 to a flag beside them. A host thread that sees the flag sends the
+// bytes (wires.go). The receiving host stores them and sets its own flag, for which the receiver's
+// stream waits before it copies the bytes to its GPU. On connections with a limited number of
+// slots, the receipt goes back likewise, without bytes.
 //
-// All machines plan the whole schedule, in the same order, and keep what is their own. So all know
-// every crossing, by its number; and since each issues its calls in the order of the plan, in which
-// nothing comes before what it waits for, no machine waits for another that waits for it, whatever
-// the driver puts one after the other.
+// All machines plan the whole schedule in the same order, and keep their own part. So all number
+// the crossings alike. Each machine issues its calls in the order of the plan, where nothing
+// precedes what it waits for. So machines cannot deadlock, even if a driver serializes independent
+// calls.
 
-// machines is where ranks are.
+// machines maps ranks to machines.
 type machines struct{ count, self, ranks int }
 
-// of is the machine of a rank.
+// of returns the machine of a rank.
 func (m machines) of(number int) int { return rank.WorkerOf(number, m.ranks, m.count) }
 
-// mail is what goes from machine to machine in a repetition.
+// A mail holds the traffic between machines in a repetition.
 type mail struct {
 	crossings []crossing
-	left      []byte   // of a piece of the host's memory
-	one       []uint64 // where a 1 is, on each GPU
-	places    [][]byte // that bytes of other machines come to
+	left      []byte   // unused rest of a piece of host memory
+	one       []uint64 // address of a word with the value 1, on each GPU
+	places    [][]byte // memory for bytes from other machines
 }
 
-// crossing is an event of a machine that another is to hear of, and the bytes of its message.
+// A crossing notifies another machine of an event; it may carry the bytes of a message.
 type crossing struct {
 	from, to   int32 // machines
-	rank, lane int   // whose event it is
+	rank, lane int   // that recorded the event
 	bytes      []byte
 	size       int64
 	flag       *atomic.Uint32 // of this machine, if it is one of the two
 }
 
-// apart reports whether the ends of a connection are on two machines.
+// apart reports whether the ends of a connection are on different machines.
 func (p *execution) apart(c *connection) bool {
 	return p.places.of(int(c.From)) != p.places.of(int(c.To))
 }
 
-// inGraph reports whether an event is one of another machine in the graph that is planned.
+// inGraph reports whether an event of another machine belongs to the graph being planned.
 func (p *execution) inGraph(c *connection, event int) bool {
 	return p.graph != nil && p.apart(c) && p.events[event].in == p.graph
 }
 
-// post makes ready for mail, if there is any: every GPU has a 1.
+// post prepares every GPU for mail: each gets a word with the value 1. It does nothing on one
+// machine.
 func (p *execution) post() error {
 	for _, g := range p.gpus {
 		if p.places.count == 1 {
@@ -71,10 +72,10 @@ func (p *execution) post() error {
 	return nil
 }
 
-// flagSize is the bytes of a word that says that something is there; where one lies depends on it.
+// flagSize is the size of a flag in bytes; it must be aligned to it.
 const flagSize = 4
 
-// pinned is memory of the host for so many bytes; small ones share a piece.
+// pinned takes n bytes of host memory; small requests share a piece.
 func (p *execution) pinned(n int64) ([]byte, error) {
 	const piece, align = 1 << 20, 64
 	n = (n + align - 1) / align * align
@@ -93,10 +94,10 @@ func (p *execution) pinned(n int64) ([]byte, error) {
 	return b, nil
 }
 
-// hostMemory takes memory of the host for the run, which all GPUs copy from and to, and whose words
-// their streams can wait for. How much a schedule takes depends on its connections, which may hold
-// any number of messages: what the machine does not have is refused while the schedule is planned.
-// The system could not take such memory back, and would rather end some process.
+// hostMemory allocates pinned host memory for the run. All GPUs copy from and to it, and their
+// streams can wait for its words. A schedule's demand depends on its connections, which may hold
+// any number of messages. More than is free is refused while planning: the system cannot swap
+// pinned memory, and would kill a process instead.
 func (p *execution) hostMemory(n int64) ([]byte, error) {
 	d := p.device
 	if left, known := d.left(); known && n > left.Bytes {
@@ -119,7 +120,7 @@ func (p *execution) hostMemory(n int64) ([]byte, error) {
 	return b, nil
 }
 
-// pin gives a place its memory of the host, if one end of the connection is here.
+// pin gives a place its host memory, if one end of the connection is on this machine.
 func (p *execution) pin(c *connection, one *place) (err error) {
 	from, to := p.places.of(int(c.From)), p.places.of(int(c.To))
 	if from != p.places.self && to != p.places.self {
@@ -132,24 +133,25 @@ func (p *execution) pin(c *connection, one *place) (err error) {
 	return err
 }
 
-// staged is a place in which a lane puts a message for another machine: it lies on the lane's GPU.
+// staged returns the place that a lane writes a message to. For another machine, it is scratch
+// memory on the lane's GPU.
 func (p *execution) staged(l *lane, c *connection, one place) (place, error) {
-	if !p.apart(c) || l.rank.away {
+	if !p.apart(c) || l.rank.remote {
 		return one, nil
 	}
-	room, err := p.room(l, one.n)
+	room, err := p.scratch(l, one.n)
 	if err == nil {
 		one.on, one.at = room[0].on, room[0].at
 	}
 	return one, err
 }
 
-// bring has a lane copy a message of another machine to its GPU when it has come.
+// bring plans the copy of another machine's message to the lane's GPU.
 func (p *execution) bring(l *lane, m *message) error {
-	if m.crossing == 0 || m.bytes == 0 || l.rank.away {
+	if m.crossing == 0 || m.bytes == 0 || l.rank.remote {
 		return nil
 	}
-	room, err := p.room(l, m.bytes)
+	room, err := p.scratch(l, m.bytes)
 	if err != nil {
 		return err
 	}
@@ -158,10 +160,9 @@ func (p *execution) bring(l *lane, m *message) error {
 	return nil
 }
 
-// hear plans that a lane waits for an event of another machine: the graph that it is in waits as a
-// whole.
+// hear plans that a lane waits for an event of another machine. A graph waits as a whole.
 func (p *execution) hear(l *lane, number int) {
-	if l.rank.away {
+	if l.rank.remote {
 		return
 	}
 	o := op{kind: hears, host: address(p.mail.crossings[number-1].flag)}
@@ -172,8 +173,8 @@ func (p *execution) hear(l *lane, number int) {
 	p.emit(l, o)
 }
 
-// cross plans that other machines hear of a sub-step: of what it has sent to them, and of what it
-// has read where its sender awaits that.
+// cross plans the notifications of other machines after a sub-step. They carry what it has sent,
+// and receipts of what it has read if the sender waits for a slot.
 func (p *execution) cross(l *lane, taken, sent []parcel) error {
 	for i := range taken {
 		m := &taken[i]
@@ -202,7 +203,7 @@ func (p *execution) cross(l *lane, taken, sent []parcel) error {
 	return nil
 }
 
-// notify plans that a rank of another machine hears of a lane's sub-step.
+// notify plans the crossing from a lane's sub-step to a rank of another machine.
 func (p *execution) notify(l *lane, m *parcel, to int32, size int64) error {
 	c := crossing{from: int32(p.places.of(l.rank.number)), to: int32(p.places.of(int(to))),
 		rank: l.rank.number, lane: l.index, size: size}
@@ -226,7 +227,8 @@ func (p *execution) notify(l *lane, m *parcel, to int32, size int64) error {
 	return nil
 }
 
-// empty makes ready for a repetition: nothing has come. What did not come is seen in the results.
+// empty clears all flags and buffers before a repetition. A message that does not arrive then shows
+// in the results.
 func (p *execution) empty() {
 	for i := range p.mail.crossings {
 		if f := p.mail.crossings[i].flag; f != nil {
@@ -238,7 +240,8 @@ func (p *execution) empty() {
 	}
 }
 
-// outgoing are the crossings that begin here, by machine and by lane, as each lane gets to them.
+// outgoing lists the crossings from this machine: by destination, then by lane, in the order of the
+// lane.
 func (p *execution) outgoing() map[int32][][]int {
 	byLane := map[int32]map[[2]int][]int{}
 	for i := range p.mail.crossings {

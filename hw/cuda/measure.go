@@ -7,28 +7,29 @@ import (
 	"collsim/unit"
 )
 
-// between is the time from an event of a GPU to another.
+// between returns the time between two events of a GPU.
 func (p *execution) between(g *gpu, from, to uintptr) (unit.Time, error) {
 	o := p.device.out
 	err := p.device.on(g, "cuEventElapsedTime", address(&o.milliseconds), from, to)
 	return unit.Time(float64(o.milliseconds) * float64(unit.Millisecond)), err
 }
 
-// since is the time from the beginning of the repetition to an event.
+// since returns the time from the start of the repetition to an event.
 func (p *execution) since(number int) (unit.Time, error) {
 	g, handle := p.seen(number)
 	t, err := p.between(g, p.events[g.index].handle, handle)
 	return p.offsets[g.index] + t, err
 }
 
-// aligns finds when each GPU has begun, by the clock of the first: it was told after the first had
-// recorded an event, and before that recorded the one that it began with itself.
+// aligns computes the start of each GPU by the clock of the first. The first GPU recorded an event
+// before it started the others, and its own start after they had answered. So their start is at the
+// middle, with half the difference as its error.
 func (p *execution) aligns() error {
 	p.offsets = make([]unit.Time, len(p.gpus))
 	if len(p.gpus) == 1 {
 		return nil
 	}
-	around, err := p.between(p.gpus[0], p.told, p.events[0].handle)
+	around, err := p.between(p.gpus[0], p.startEvent, p.events[0].handle)
 	for i := range p.gpus {
 		p.offsets[i] = around / 2
 	}
@@ -37,7 +38,7 @@ func (p *execution) aligns() error {
 	return err
 }
 
-// measure is when each rank of this machine began and ended: all begin with their GPU.
+// measure returns the start and the end of each rank of this machine. A rank starts with its GPU.
 func (p *execution) measure() (start, finish []unit.Time, err error) {
 	if err := p.aligns(); err != nil {
 		return nil, nil, err
@@ -57,7 +58,7 @@ func (p *execution) measure() (start, finish []unit.Time, err error) {
 	return begin, end, nil
 }
 
-// recordings are what was noted of the lanes of this machine, by rank.
+// recordings returns the timelines of this machine's ranks.
 func (p *execution) recordings() (all []hw.Recording, err error) {
 	all = make([]hw.Recording, len(p.here))
 	first := p.here[0].number

@@ -5,12 +5,12 @@ import (
 	"collsim/schedule"
 )
 
-// whole is an operand that is the step's only one.
+// whole marks the only source of an operand that is the step's only one.
 const whole = first | begins | ends
 
-// compute plans what makes the step's value and stores it. What this GPU cannot touch is copied to
-// it before, or from it afterwards; where the value may not be stored while sources are read,
-// because they overlap, it is made in memory of the lane's first.
+// compute plans the calculation of a step's value and its storage. Operands that this GPU cannot
+// access are copied to it first, and results from it afterwards. If a destination overlaps a source
+// at another offset, the value is computed in scratch memory first.
 func (p *execution) compute(l *lane, operands []operand, destinations [][]run, n int64) error {
 	w := p.workOf(l, operands)
 	if !w.copies || l.engine != schedule.CopyEngine {
@@ -18,7 +18,7 @@ func (p *execution) compute(l *lane, operands []operand, destinations [][]run, n
 			if p.touches(l, operands[i].runs) {
 				continue
 			}
-			room, err := p.room(l, n)
+			room, err := p.scratch(l, n)
 			if err != nil {
 				return err
 			}
@@ -39,7 +39,7 @@ func (p *execution) compute(l *lane, operands []operand, destinations [][]run, n
 	if len(far) == 0 && !tangled(operands, near) {
 		return p.pieces(l, w, operands, near)
 	}
-	value, err := p.room(l, n)
+	value, err := p.scratch(l, n)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (p *execution) compute(l *lane, operands []operand, destinations [][]run, n
 	return p.pieces(l, work{copies: true}, []operand{{value, whole}}, near)
 }
 
-// touches reports whether kernels of a lane can read and write memory.
+// touches reports whether kernels of a lane can access memory.
 func (p *execution) touches(l *lane, runs []run) bool {
 	for _, r := range runs {
 		if !l.rank.gpu.reaches[r.on.index] {
@@ -67,8 +67,8 @@ func (p *execution) touches(l *lane, runs []run) bool {
 	return true
 }
 
-// room is memory for n bytes that is the lane's until its sub-step is over.
-func (p *execution) room(l *lane, n int64) ([]run, error) {
+// scratch takes n bytes of scratch memory, which the lane keeps until its sub-step ends.
+func (p *execution) scratch(l *lane, n int64) ([]run, error) {
 	if l.roomed == len(l.rooms) {
 		l.rooms = append(l.rooms, run{})
 	}
@@ -84,7 +84,7 @@ func (p *execution) room(l *lane, n int64) ([]run, error) {
 	return []run{{r.on, r.at, n}}, nil
 }
 
-// transfer copies by a copy engine, from GPU to GPU.
+// transfer plans a copy between GPUs by a copy engine.
 func (p *execution) transfer(l *lane, from, to []run) error {
 	engine := l.engine
 	l.engine = schedule.CopyEngine
@@ -93,7 +93,8 @@ func (p *execution) transfer(l *lane, from, to []run) error {
 	return err
 }
 
-// tangled reports whether a step stores where it reads another of its elements.
+// tangled reports whether a destination overlaps a source at another offset: a step would then
+// overwrite elements before it reads them.
 func tangled(operands []operand, destinations [][]run) bool {
 	for _, d := range destinations {
 		var to int64
@@ -114,7 +115,7 @@ func tangled(operands []operand, destinations [][]run) bool {
 	return false
 }
 
-// pieces plans a step piece by piece, each of which is contiguous on all sides.
+// pieces splits a step into pieces that are contiguous on all sides, and plans each.
 func (p *execution) pieces(l *lane, w work, operands []operand, destinations [][]run) error {
 	var lists [][]run
 	w.flags, w.blocks = nil, l.given
@@ -150,16 +151,16 @@ func (p *execution) pieces(l *lane, w work, operands []operand, destinations [][
 	}
 }
 
-// work is what a step does with its elements.
+// A work describes the calculation of a step.
 type work struct {
 	arithmetic
 	kernel kernelName
-	copies bool // it only copies
+	copies bool // no calculation, only a copy
 	flags  []byte
-	blocks int32 // that its launch has, 0: as many as there are
+	blocks int32 // of its launch; 0: any number
 }
 
-// workOf is what the step that is loaded does.
+// workOf returns the calculation of the loaded step.
 func (p *execution) workOf(l *lane, operands []operand) (w work) {
 	w.copies = len(operands) == 1 && operands[0].flags&scaled == 0 && !p.step.Scale
 	if w.copies {
@@ -174,7 +175,7 @@ func (p *execution) workOf(l *lane, operands []operand) (w work) {
 	return w
 }
 
-// piece plans a step on as many bytes of each operand as of each destination.
+// piece plans one piece of a step, of as many bytes in each operand as in each destination.
 func (p *execution) piece(l *lane, w work, sources, destinations []run) error {
 	if w.copies && l.engine == schedule.CopyEngine {
 		for _, to := range destinations {
@@ -194,6 +195,7 @@ func (p *execution) piece(l *lane, w work, sources, destinations []run) error {
 	return err
 }
 
+// addresses returns the addresses of runs.
 func addresses(runs []run) (list []uint64) {
 	for _, r := range runs {
 		list = append(list, r.at)
@@ -201,7 +203,7 @@ func addresses(runs []run) (list []uint64) {
 	return list
 }
 
-// widest is the widest type in whose elements memory can be copied.
+// widest returns the widest type whose alignment and size suit all runs.
 func widest(sources, destinations []uint64, n int64) dtype.Type {
 	all := uint64(n)
 	for _, list := range [][]uint64{sources, destinations} {

@@ -9,8 +9,8 @@ import (
 	"collsim/schedule"
 )
 
-// task is what an execution plays: its schedule, in an environment, on machines, of which this
-// one's ranks are given this.
+// A task is what an execution executes: a schedule in an environment. Its places map ranks to
+// machines; given holds the inputs of this machine's ranks.
 type task struct {
 	schedule *schedule.Schedule
 	env      hw.Env
@@ -18,7 +18,7 @@ type task struct {
 	given    [][]byte
 }
 
-// newExecution has planned what the ranks of this machine do.
+// newExecution prepares and plans a task for this machine.
 func newExecution(ctx context.Context, d *device, t *task) (*execution, error) {
 	if err := d.enter(len(t.given)); err != nil {
 		return nil, err
@@ -37,11 +37,10 @@ func newExecution(ctx context.Context, d *device, t *task) (*execution, error) {
 	return p, p.plan()
 }
 
-// alignment is that of buffers in a rank's memory.
+// alignment is the alignment of buffers in a rank's memory, in bytes.
 const alignment = 256
 
-// prepare makes the ranks and their memory: the first ranks on the first GPU, and on each as many
-// as comes out even.
+// prepare creates the ranks and their memory. GPUs get consecutive ranks, evenly distributed.
 func (p *execution) prepare(given [][]byte) error {
 	for _, g := range p.gpus {
 		stream, err := p.device.stream(g, 0)
@@ -56,12 +55,12 @@ func (p *execution) prepare(given [][]byte) error {
 		p.events = append(p.events, event{on: g, handle: handle})
 	}
 	var err error
-	if p.told, err = p.device.event(p.gpus[0]); err != nil {
+	if p.startEvent, err = p.device.event(p.gpus[0]); err != nil {
 		return err
 	}
 	for number := range p.s.Spec.Ranks {
-		one := &participant{number: number, away: p.places.of(number) != p.places.self}
-		if one.away {
+		one := &participant{number: number, remote: p.places.of(number) != p.places.self}
+		if one.remote {
 			one.Memory = rank.Elsewhere(p.s, number)
 			one.at = make([]uint64, len(one.Buffers))
 		} else {
@@ -79,7 +78,7 @@ func (p *execution) prepare(given [][]byte) error {
 				ordinal: parts[program.Part(i)]}
 			parts[program.Part(i)]++
 			one.lanes, p.all = append(one.lanes, l), append(p.all, l)
-			if !one.away {
+			if !one.remote {
 				p.lanes = append(p.lanes, l)
 			}
 		}
@@ -88,7 +87,7 @@ func (p *execution) prepare(given [][]byte) error {
 	return p.post()
 }
 
-// place takes memory for the buffers of a rank.
+// place allocates the buffers of a rank.
 func (p *execution) place(one *participant) error {
 	var total int64
 	offsets := make([]int64, len(one.Buffers))

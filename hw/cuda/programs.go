@@ -14,23 +14,23 @@ import (
 	"collsim/unit"
 )
 
-// operation is a program's kernel as programs.cu has it.
+// An operation holds the sizes and operands of a program's kernel, in the layout of programs.cu.
 type operation struct {
 	rows, length, columns uint64
 	from                  [6]uint64
 	to                    uint64
 }
 
-// rowsOfThread is how many rows of a matmul's result a thread computes.
+// rowsOfThread is the number of rows of a matmul's result that a thread computes.
 const rowsOfThread = 8
 
-// programOf is what of an operation is compiled: all but its shapes and numbers.
+// programOf returns the compiled identity of an operation: everything but shapes and numbers.
 func programOf(o kernel.Op) kernelName {
 	o.In, o.N, o.Axis, o.Time, o.Factor = kernel.Shape{}, 0, 0, 0, 0
 	return kernelName{program: o}
 }
 
-// programDefines are the options that make a program's kernel of programs.cu.
+// programDefines lists the macros that select a program's kernel in programs.cu.
 func programDefines(o *kernel.Op) (list []string) {
 	define := func(is bool, text string) {
 		if is {
@@ -65,7 +65,7 @@ func programDefines(o *kernel.Op) (list []string) {
 	return list
 }
 
-// operationOf is the sizes of an operation, and how many threads have something to do.
+// operationOf returns the sizes of an operation, and the number of threads with work.
 func operationOf(o *kernel.Op) (a operation, threads uint64) {
 	switch o.Kind {
 	case kernel.Matmul, kernel.ScaledMatmul:
@@ -94,15 +94,14 @@ func operationOf(o *kernel.Op) (a operation, threads uint64) {
 	return a, a.rows
 }
 
-// placeOf is where among the operands of programs.cu one of a name is.
+// placeOf returns the index of a named operand in programs.cu.
 func placeOf(name string) int {
 	return map[string]int{"a": 0, "b": 1, "scale_a": 2, "scale_b": 3, "bias": 4,
 		"scale_result": 5}[name]
 }
 
-// kernel issues what computes the kernel of the step that is loaded. Operands that lie in several
-// pieces are gathered first; a result that does, or that lies where operands do, is made elsewhere
-// and copied.
+// kernel plans the kernel of the loaded step. Fragmented operands are gathered first. A result that
+// is fragmented or overlaps an operand is computed in scratch memory and copied.
 func (p *execution) kernel(l *lane) error {
 	o := p.step.Kernel
 	a, threads := operationOf(o)
@@ -131,7 +130,7 @@ func (p *execution) kernel(l *lane) error {
 	}
 	into := to
 	if len(to) > 1 || overlaps(read, to) {
-		if into, err = p.room(l, size(to)); err != nil {
+		if into, err = p.scratch(l, size(to)); err != nil {
 			return err
 		}
 	}
@@ -142,16 +141,17 @@ func (p *execution) kernel(l *lane) error {
 	return p.pieces(l, work{copies: true}, []operand{{into, whole}}, [][]run{to})
 }
 
-// gathered is a copy of what lies in several places, one after the other.
+// gathered copies runs to contiguous scratch memory.
 func (p *execution) gathered(l *lane, runs []run) ([]run, error) {
-	room, err := p.room(l, size(runs))
+	room, err := p.scratch(l, size(runs))
 	if err != nil {
 		return nil, err
 	}
 	return room, p.pieces(l, work{copies: true}, []operand{{runs, whole}}, [][]run{room})
 }
 
-// program issues the launch of a program's kernel. What waits on the clock is a thread a block.
+// program plans the launch of a program's kernel. An opaque kernel, which only waits, has one
+// thread a block.
 func (p *execution) program(l *lane, o *kernel.Op, a operation, threads uint64) error {
 	g := l.rank.gpu
 	k, err := p.device.kernelsOf(g, programOf(*o))
@@ -167,7 +167,8 @@ func (p *execution) program(l *lane, o *kernel.Op, a operation, threads uint64) 
 	return nil
 }
 
-// suits is where an operand or a result lies, if that is what the kernel takes.
+// suits returns where an operand or a result is stored. It reports one that has not the type and
+// size that the kernel takes.
 func (p *execution) suits(l *lane, want kernel.Tensor, g *schedule.Region) ([]run, error) {
 	number := l.rank.number
 	home, spans, err := l.rank.Suits(p.spot(l, number), want, g)
@@ -177,7 +178,7 @@ func (p *execution) suits(l *lane, want kernel.Tensor, g *schedule.Region) ([]ru
 	return l.rank.runs(home, spans), err
 }
 
-// overlaps reports whether a result lies where something is read.
+// overlaps reports whether a result overlaps an operand.
 func overlaps(read, to []run) bool {
 	for _, r := range read {
 		for _, w := range to {

@@ -5,22 +5,20 @@ import (
 	"collsim/schedule"
 )
 
-// run is contiguous memory of a GPU.
+// A run is contiguous memory of a GPU.
 type run struct {
 	on *gpu
 	at uint64
 	n  int64
 }
 
-// operand is a source of a step: where its elements lie, one run after the other, and how it is
-// taken (kernels.go).
+// An operand is a source of a step: its runs, and its flags (kernels.go).
 type operand struct {
 	runs  []run
 	flags byte
 }
 
-// perform plans the sub-step that is loaded: what it waits for, what it does, and the event that
-// says that it is over.
+// perform plans the loaded sub-step: its waits, its work, and the event at its end.
 func (p *execution) perform(l *lane) error {
 	if err := p.enter(l); err != nil {
 		return err
@@ -61,7 +59,7 @@ func (p *execution) perform(l *lane) error {
 		p.emit(l, o)
 	}
 	switch {
-	case l.rank.away:
+	case l.rank.remote:
 	case p.step.Kernel != nil:
 		err = p.kernel(l)
 	case n > 0 && len(destinations) > 0:
@@ -81,7 +79,7 @@ func (p *execution) perform(l *lane) error {
 	return nil
 }
 
-// awaits notes the events of the schedule that a step waits for.
+// awaits collects the schedule's events that a step waits for.
 func (p *execution) awaits(l *lane) {
 	if l.cursor.Slice() > 0 {
 		return
@@ -94,7 +92,7 @@ func (p *execution) awaits(l *lane) {
 	}
 }
 
-// bytes is how many each operand of a step has.
+// bytes returns the size of a step's operands, which must be equal.
 func (p *execution) bytes(l *lane, operands []operand) (n int64, err error) {
 	for i := range operands {
 		if of := size(operands[i].runs); i == 0 {
@@ -107,14 +105,14 @@ func (p *execution) bytes(l *lane, operands []operand) (n int64, err error) {
 	return n, nil
 }
 
-// parcel is a message and its connection.
+// A parcel is a message with its connection.
 type parcel struct {
 	to *connection
 	message
 }
 
-// pass hands over what a sub-step has sent, and what it has received back to its sender: both
-// can be had when its event comes.
+// pass hands sent messages to their receivers, and places of received messages back to their
+// senders. Both become usable at the given event.
 func (p *execution) pass(l *lane, taken, sent []parcel, event int) {
 	number := int32(len(l.steps))
 	for _, m := range taken {
@@ -145,7 +143,7 @@ func (p *execution) pass(l *lane, taken, sent []parcel, event int) {
 	}
 }
 
-// mark notes a message of a connection.
+// mark records a message of a connection in a sub-step.
 func mark(flows []hw.Messages, c hw.Connection, step int32) []hw.Messages {
 	for i := range flows {
 		if flows[i].Connection == c {
@@ -156,8 +154,8 @@ func mark(flows []hw.Messages, c hw.Connection, step int32) []hw.Messages {
 	return append(flows, hw.Messages{Connection: c, Marks: []hw.Mark{{Step: step}}})
 }
 
-// operands are the step's sources, and the messages that are taken. What it waits for because of
-// them is added to the lane's.
+// operands returns the step's sources and the messages that it receives. It adds their dependencies
+// to the lane's.
 func (p *execution) operands(l *lane) (list []operand, taken []parcel, err error) {
 	add := func(flags byte, scales bool, runs []run) {
 		if scales {
@@ -207,7 +205,7 @@ func (p *execution) operands(l *lane) (list []operand, taken []parcel, err error
 	return list, taken, nil
 }
 
-// destinations is where the step's value of n bytes goes, and the messages that it sends.
+// destinations returns where the step's value of n bytes is stored, and the messages that it sends.
 func (p *execution) destinations(l *lane, n int64) (list [][]run, sent []parcel, err error) {
 	store := func(rank int, g *schedule.Region) error {
 		runs := p.runs(l, rank, g)
@@ -245,7 +243,7 @@ func (p *execution) destinations(l *lane, n int64) (list [][]run, sent []parcel,
 	}
 	for i := range p.step.To {
 		if p.step.Kernel != nil {
-			break // it stores its result itself
+			break // a kernel stores its result itself
 		}
 		if err := store(l.rank.number, &p.step.To[i]); err != nil {
 			return nil, nil, err
@@ -254,9 +252,9 @@ func (p *execution) destinations(l *lane, n int64) (list [][]run, sent []parcel,
 	return list, sent, nil
 }
 
-// take takes a place for a message of n bytes, on the GPU of its receiver: where connections hold
-// so many messages and no more, one that was read, if there is one; where they hold any number,
-// only if the device has no memory left.
+// take returns a place for a message of n bytes on the GPU of its receiver. With limited slots it
+// reuses a place that was read. With any number of slots it does so only if the device has no
+// memory left.
 func (p *execution) take(l *lane, c *connection, n int64) (place, error) {
 	reuse := func() (place, bool) {
 		for i, one := range c.free {
@@ -281,7 +279,7 @@ func (p *execution) take(l *lane, c *connection, n int64) (place, error) {
 			return place{}, err
 		}
 		return p.staged(l, c, one)
-	case l.rank.away:
+	case l.rank.remote:
 		return place{run: run{n: n}}, nil
 	}
 	on := p.ranks[c.To].gpu
@@ -294,13 +292,13 @@ func (p *execution) take(l *lane, c *connection, n int64) (place, error) {
 	return place{run: run{on, uint64(at), n}}, err
 }
 
-// runs is where a region of a rank lies.
+// runs returns where a region of a rank is stored.
 func (p *execution) runs(l *lane, number int, g *schedule.Region) []run {
 	one := p.ranks[number]
 	return one.runs(one.Places(nil, p.spot(l, number), g))
 }
 
-// runs is where parts of a rank's buffer lie.
+// runs converts spans of a rank's buffer to memory of its GPU.
 func (one *participant) runs(home schedule.Buffer, spans []schedule.Span) []run {
 	runs := make([]run, len(spans))
 	for i, span := range spans {
@@ -309,13 +307,13 @@ func (one *participant) runs(home schedule.Buffer, spans []schedule.Span) []run 
 	return runs
 }
 
-// spot is where in the schedule a lane's step is, seen from a rank.
+// spot returns the position of a lane's step in the schedule, as seen from a rank.
 func (p *execution) spot(l *lane, number int) schedule.Spot {
 	return schedule.Spot{Rank: number, Channel: l.program.Channel(l.index),
 		Slice: int(l.cursor.Slice()), Part: l.program.Part(l.index)}
 }
 
-// size is how many bytes there are in all.
+// size returns the total size of runs in bytes.
 func size(runs []run) (n int64) {
 	for _, r := range runs {
 		n += r.n

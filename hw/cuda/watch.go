@@ -9,7 +9,7 @@ import (
 	"collsim/hw"
 )
 
-// finish waits until all that was issued has been done.
+// finish waits until all issued work has completed.
 func (p *execution) finish() error {
 	left := p.lanes
 	return p.await(func() (all, moved bool, err error) {
@@ -35,13 +35,13 @@ func (p *execution) finish() error {
 		if left = still; len(left) > 0 {
 			return false, moved, nil
 		}
-		all, _, err = p.begun() // of GPUs on which nothing was to be done, too
+		all, _, err = p.begun() // also of GPUs without work
 		return all, moved, err
 	})
 }
 
-// await looks again and again whether all is over. If nothing moves for the timeout, it says who
-// waits for whom; of several machines the coordinator knows that.
+// await polls until look reports the end. If nothing moves for the timeout on a single machine, it
+// returns the wait-for chain. With several machines the coordinator watches.
 func (p *execution) await(look func() (all, moved bool, err error)) error {
 	const longest = time.Millisecond
 	since, pause := time.Now(), 10*time.Microsecond
@@ -64,10 +64,10 @@ func (p *execution) await(look func() (all, moved bool, err error)) error {
 	}
 }
 
-// ended reports whether all sub-steps of a lane are known to be over.
+// ended reports whether all sub-steps of a lane are known to have ended.
 func (l *lane) ended() bool { return int(l.over.Load()) == len(l.steps) }
 
-// named is the sub-step at which a lane is, and its name and chunk in the schedule.
+// named returns a lane's current sub-step, with its name and chunk in the schedule.
 func (p *execution) named(l *lane) (at *subStep, name string, chunk int) {
 	at = &l.steps[l.over.Load()]
 	cursor := l.program.Walk(l.index)
@@ -82,7 +82,8 @@ func (p *execution) named(l *lane) (at *subStep, name string, chunk int) {
 	return at, name, p.step.Chunk()
 }
 
-// broken says where lanes were when a call told of an error that may be of any of them.
+// broken adds the positions of all unfinished lanes to an asynchronous error, which may concern any
+// of them.
 func (p *execution) broken(err error) error {
 	e, ok := err.(*hw.Error)
 	if !ok {
@@ -101,7 +102,7 @@ func (p *execution) broken(err error) error {
 	return e
 }
 
-// some are the first of a list.
+// some joins the first eight texts of a list.
 func some(list []string) string {
 	const most = 8
 	if len(list) > most {
@@ -110,8 +111,8 @@ func some(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// hung says of a run without progress which lanes wait for which, and which for nothing but the
-// device.
+// hung returns the error of a run without progress: which lanes wait for which, and which only for
+// the device.
 func (p *execution) hung() error {
 	e := &hw.Error{Call: "wait", Code: "timeout", Rank: -1, Lane: -1, Step: -1,
 		Text: fmt.Sprintf("no progress for %v", p.env.Timeout)}
@@ -151,11 +152,11 @@ func (p *execution) hung() error {
 	return e
 }
 
-// pending is what of a sub-step's has not come yet, nil if all of it has.
+// pending returns the first dependency of a sub-step that has not completed, nil if all have.
 func (p *execution) pending(at *subStep) (*depended, error) {
 	for i := range at.deps {
 		if at.deps[i].crossing != 0 {
-			continue // the coordinator asks for those
+			continue // the coordinator reports those
 		}
 		come, err := p.come(at.deps[i].event)
 		if err != nil {

@@ -17,32 +17,32 @@ import (
 	"collsim/hw/rank"
 )
 
-// wires joins a machine with the others that its ranks talk with: one connection for each, made
-// when a job first needs it and kept for the next. A frame on it is a crossing: its repetition and
-// number, and the bytes that the plan has for it. What is not of the plan ends the run before it is
-// read.
+// A wires connects a machine with the machines that its ranks communicate with. There is one
+// connection to each, made at first use and kept for later jobs. A frame carries a crossing: the
+// repetition's number, the crossing's number, and as many bytes as planned. A frame that
+// contradicts the plan ends the run before its bytes are read.
 type wires struct {
 	doors  *rank.Mesh
-	failed func(error)             // told of every connection that ends by itself
-	wrap   func(net.Conn) net.Conn // makes of a connection what is used; nil: nothing else
-	moved  atomic.Int64            // pieces that have come, a part of progress
+	failed func(error)             // called with the error of every lost connection
+	wrap   func(net.Conn) net.Conn // for tests: wraps every connection; nil: none
+	moved  atomic.Int64            // pieces received, for progress
 
-	mu      sync.Mutex // of what follows
+	mu      sync.Mutex // guards the following
 	all     map[int32]net.Conn
 	closed  bool
 	epoch   uint32
-	mail    *mail // of the repetition; nil: there is none
+	mail    *mail // of the repetition; nil between repetitions
 	come    []bool
 	running sync.WaitGroup
 	once    sync.Once
 }
 
 const (
-	wireHead  = 16      // the repetition, the number of the crossing, the size of what follows
-	wirePiece = 1 << 18 // how much is read at a time: every piece is progress
+	wireHead  = 16      // repetition, number of the crossing, size of the bytes
+	wirePiece = 1 << 18 // bytes read at a time: every piece is progress
 )
 
-// connect makes the connections that are not there yet.
+// connect makes the connections that are missing.
 func (w *wires) connect(ctx context.Context, peers []rank.Peer, timeout time.Duration) error {
 	w.mu.Lock()
 	missing := slices.DeleteFunc(slices.Clone(peers), func(p rank.Peer) bool {
@@ -52,7 +52,7 @@ func (w *wires) connect(ctx context.Context, peers []rank.Peer, timeout time.Dur
 	return w.doors.Connect(ctx, missing, timeout, w.add)
 }
 
-// add begins to hear a machine.
+// add starts to read from a machine.
 func (w *wires) add(peer int32, conn net.Conn) {
 	if w.wrap != nil {
 		conn = w.wrap(conn)
@@ -67,7 +67,7 @@ func (w *wires) add(peer int32, conn net.Conn) {
 	w.running.Go(func() { w.lost(peer, "read", w.read(peer, conn)) })
 }
 
-// begin begins a repetition; nil ends them.
+// begin begins a repetition; a nil mail ends them.
 func (w *wires) begin(m *mail, epoch uint32) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -77,7 +77,7 @@ func (w *wires) begin(m *mail, epoch uint32) {
 	}
 }
 
-// read takes in what a machine sends, until the connection ends.
+// read receives the frames of a machine until the connection ends.
 func (w *wires) read(peer int32, conn net.Conn) error {
 	head := make([]byte, wireHead)
 	for {
@@ -104,8 +104,9 @@ func (w *wires) read(peer int32, conn net.Conn) error {
 	}
 }
 
-// expected is the crossing that a frame is, nil of one that says of a repetition that has ended
-// that a message was read. Others have all come before a repetition ends.
+// expected returns the crossing of a frame, or an error if it is not of the plan. It returns nil
+// for a late receipt of an earlier repetition. All other crossings arrive before their repetition
+// ends.
 func (w *wires) expected(peer int32, epoch, number uint32, size int64) (*crossing, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -129,8 +130,8 @@ func (w *wires) expected(peer int32, epoch, number uint32, size int64) (*crossin
 	return c, nil
 }
 
-// arrived has streams see that a crossing has come, if its repetition goes on: its memory is there
-// as long as that.
+// arrived sets a crossing's flag, which streams wait for. It does so only while the repetition
+// runs, since the flag's memory is freed later.
 func (w *wires) arrived(c *crossing, epoch uint32) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -140,12 +141,14 @@ func (w *wires) arrived(c *crossing, epoch uint32) {
 	}
 }
 
+// malformed returns the error of an invalid frame.
 func malformed(peer int32, format string, args ...any) *hw.Error {
 	return &hw.Error{Call: "read", Code: "malformed", Rank: -1, Lane: -1, Step: -1,
 		Text: fmt.Sprintf("machine %d: ", peer) + fmt.Sprintf(format, args...)}
 }
 
-// send sends a machine what begins here, as the GPUs get to it, until all is sent.
+// send sends this machine's crossings to another machine, as their flags are set, until all are
+// sent.
 func (w *wires) send(ctx context.Context, peer int32, lanes [][]int) error {
 	w.mu.Lock()
 	conn, m, epoch := w.all[peer], w.mail, w.epoch
@@ -185,7 +188,7 @@ func (w *wires) send(ctx context.Context, peer int32, lanes [][]int) error {
 	return nil
 }
 
-// lost has the run fail because of a machine, and returns why.
+// lost fails the run because of a machine, and returns the reason.
 func (w *wires) lost(peer int32, call string, err error) error {
 	var e *hw.Error
 	if !errors.As(err, &e) {
@@ -200,9 +203,10 @@ func (w *wires) lost(peer int32, call string, err error) error {
 	return e
 }
 
-// close ends all connections, and returns when nothing of them runs.
+// close closes all connections, and returns when no goroutine of them runs.
 func (w *wires) close() { w.once.Do(w.end) }
 
+// end closes the connections and waits.
 func (w *wires) end() {
 	w.doors.Close()
 	w.mu.Lock()

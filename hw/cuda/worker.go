@@ -21,27 +21,27 @@ import (
 	"collsim/unit"
 )
 
-// environment is how Child knows that it is a machine: its number, and where the coordinator is.
+// environment names the variable that makes a process a worker: its machine's number, the secret
+// and the coordinator's address.
 const environment = "COLLSIM_CUDA_MACHINE"
 
-// environ is what Child reads.
+// environ returns the environment that Child reads.
 func environ(r rank.Rendezvous) []string {
 	return []string{fmt.Sprintf("%s=%d %s %s", environment, r.Worker, r.Secret.Text(), r.Address)}
 }
 
-// Child does the work of a machine if this process was started for that, and returns the code to
-// exit with. The main of a program that uses this package, and the TestMain of a test, must call it
-// before anything else.
+// Child runs the worker of a machine if this process was started as one, and returns the exit code.
+// The main of a program that uses this package, and the TestMain of a test, must call it first.
 func Child() (code int, child bool) { return childOf(nil) }
 
-// childOf is Child, whose connections to other machines are what wrap makes of them.
+// childOf does the work of Child. Tests pass wrap to replace the connections to other machines.
 func childOf(wrap func(net.Conn) net.Conn) (code int, child bool) {
 	words := strings.SplitN(os.Getenv(environment), " ", 3)
 	if len(words) != 3 {
 		return 0, false
 	}
 	os.Unsetenv(environment)
-	signal.Ignore(os.Interrupt) // the coordinator gets it too, and knows what to do
+	signal.Ignore(os.Interrupt) // a terminal sends it to the coordinator, too, which decides
 	number, notOne := strconv.Atoi(words[0])
 	secret, err := gate.ParseSecret(words[1])
 	if notOne != nil || err != nil {
@@ -54,11 +54,12 @@ func childOf(wrap func(net.Conn) net.Conn) (code int, child bool) {
 	return 0, true
 }
 
-// Worker is the GPUs of one machine: it goes to the rendezvous and executes what the coordinator
-// says, until that needs it no more. Its error is what has ended the run on all machines, or that
-// the coordinator was lost. Where the driver does not return, the process is ended.
+// Worker executes ranks on the GPUs of one machine. It connects to the rendezvous and follows the
+// coordinator's orders until the end. Its error is what ended the run on all machines, or the loss
+// of the coordinator. If the driver does not return, the process ends.
 func Worker(ctx context.Context, r rank.Rendezvous) error { return serve(ctx, r, nil) }
 
+// serve does the work of Worker. Tests pass wrap to replace the connections to other machines.
 func serve(ctx context.Context, r rank.Rendezvous, wrap func(net.Conn) net.Conn) error {
 	runtime.LockOSThread() // the only thread that calls the driver
 	defer runtime.UnlockOSThread()
@@ -83,20 +84,20 @@ func serve(ctx context.Context, r rank.Rendezvous, wrap func(net.Conn) net.Conn)
 		RanOn: hw.Here("cuda", d.version(0))})
 }
 
-// machine is the rank.Backend of the GPUs of a machine.
+// A machine is the rank.Backend of a machine's GPUs.
 type machine struct {
 	rank.Clock
 	device    *device
 	number    int
 	wires     *wires
-	stopped   context.Context // when the run is to end
+	stopped   context.Context // ended by stop
 	stop      context.CancelCauseFunc
-	execution *execution        // of the job; nil: there is none
-	peers     map[int32][][]int // what begins here, by machine
-	calls     atomic.Int64      // of the driver, when the job was prepared; −1: it is not yet
+	execution *execution        // of the job; nil for none
+	peers     map[int32][][]int // outgoing crossings, by machine
+	calls     atomic.Int64      // of the driver when the job was prepared; −1 before
 
-	mu      sync.Mutex // of what follows
-	watched *execution // whose memory others may look at; nil: there is none
+	mu      sync.Mutex // guards the following
+	watched *execution // that Status may read; nil for none
 	killer  *time.Timer
 	closed  bool
 }
@@ -140,7 +141,8 @@ func (m *machine) Prepare(ctx context.Context, part *rank.Part) error {
 	return m.Reset(part.Epoch)
 }
 
-// watch has others see how far an execution is. When it returns, nobody looks at the one before.
+// watch sets the execution that Status reads. When it returns, Status no longer reads the previous
+// one.
 func (m *machine) watch(p *execution) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -158,7 +160,7 @@ func (m *machine) Reset(epoch uint32) error {
 	return p.settle()
 }
 
-// Execute implements rank.Backend. The clock is read before the GPUs have begun and after that.
+// Execute implements rank.Backend. The clock is read before and after the GPUs start.
 func (m *machine) Execute() ([]rank.Measurement, error) {
 	p := m.execution
 	before := m.Now()
@@ -175,7 +177,7 @@ func (m *machine) Execute() ([]rank.Measurement, error) {
 		lanes := append([][]int{}, lanes...)
 		sending.Go(func() { unsent <- m.wires.send(m.stopped, to, lanes) })
 	}
-	err := p.run(p.tape)
+	err := p.run(p.ops)
 	if err == nil {
 		err = p.finish()
 	}
@@ -193,8 +195,8 @@ func (m *machine) Execute() ([]rank.Measurement, error) {
 	return m.measured((before+after)/2, (after-before+1)/2)
 }
 
-// measured is when each rank began and ended: its GPUs began at this time, which may be off by so
-// much.
+// measured returns the start and the end of each rank. The GPUs started at began, with the error
+// bound off.
 func (m *machine) measured(began, off unit.Time) ([]rank.Measurement, error) {
 	p := m.execution
 	start, end, err := p.measure()
@@ -232,11 +234,11 @@ func (m *machine) Finish() (outputs [][]byte, err error) {
 	return outputs, m.device.free()
 }
 
-// Status implements rank.Backend. What lanes wait for is told without asking the device.
+// Status implements rank.Backend. It reports waiting lanes without a call of the driver.
 func (m *machine) Status() (st rank.Status) {
 	st.Progress = m.wires.moved.Load() + m.calls.Load()
 	if m.calls.Load() < 0 {
-		st.Progress = m.device.beat.Load() // it plans and compiles
+		st.Progress = m.device.beat.Load() // while it plans and compiles
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -261,7 +263,7 @@ func (m *machine) Status() (st rank.Status) {
 	return st
 }
 
-// waiting is where a lane is, and what it waits for, if that is another lane.
+// waiting returns the position of a lane, and the lane that it waits for, if any.
 func (p *execution) waiting(l *lane, at *subStep) (w schedule.Waiting, waits bool) {
 	var step schedule.Step
 	cursor := l.program.Walk(l.index)
@@ -280,7 +282,7 @@ func (p *execution) waiting(l *lane, at *subStep) (w schedule.Waiting, waits boo
 	return w, false
 }
 
-// there reports whether what a sub-step waits for is known to have come.
+// there reports whether a dependency is known to have completed.
 func (p *execution) there(dep *depended) bool {
 	if dep.crossing != 0 {
 		return p.mail.crossings[dep.crossing-1].flag.Load() != 0
@@ -290,11 +292,11 @@ func (p *execution) there(dep *depended) bool {
 	return over == len(of.steps) || of.steps[over].end > dep.event
 }
 
-// Stop implements rank.Backend. A call of the driver that does not return holds the GPUs until the
-// process ends: so it does.
+// Stop implements rank.Backend. If a call of the driver does not return, only the end of the
+// process frees the GPUs, so it is killed.
 func (m *machine) Stop(err error) {
 	m.stop(err)
-	defer m.wires.close() // who sends may wait for who does not read any more
+	defer m.wires.close() // a sender may wait for a peer that no longer reads
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.closed && m.killer == nil {

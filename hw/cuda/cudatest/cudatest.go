@@ -1,4 +1,4 @@
-// Package cudatest has tests run on the stand-in for CUDA's driver and compiler (hw/cuda/standin).
+// Package cudatest lets tests run on the stand-in for CUDA's driver and compiler (hw/cuda/standin).
 package cudatest
 
 import (
@@ -9,9 +9,9 @@ import (
 	"collsim/hw/internal/clib"
 )
 
-// Standin compiles the stand-in that is in a folder, if it is not at hand, and returns the
-// environment in which it is loaded in place of CUDA and keeps the kernels that it has compiled.
-// Without a C compiler, that is the error.
+// Standin compiles the stand-in in a folder, unless a compiled one is cached. It returns the
+// environment that loads the stand-in in place of CUDA and caches its kernels. It fails without a C
+// compiler.
 func Standin(folder string) (map[string]string, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {

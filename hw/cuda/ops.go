@@ -6,44 +6,44 @@ import (
 	"unsafe"
 )
 
-// op is one call that has a stream do something. All of a job's are planned once and made in each
-// repetition.
+// An op is a planned call that enqueues work on a stream. Ops are planned once a job, and issued in
+// each repetition.
 type op struct {
 	kind      opKind
 	on        *gpu
 	stream    uintptr
-	event     uintptr        // that is awaited or recorded
-	host      uintptr        // memory of the host
+	event     uintptr        // waited for or recorded
+	host      uintptr        // host memory
 	to        run            // of a copy
-	from      run            // of a copy: as many bytes
-	graph     *graph         // that is launched
-	lane      *lane          // whose step it is of; nil: no lane's
-	step      int32          // of the lane's program, −1: none
-	blocks    uint32         // of a kernel, with so many
-	threads   uint32         // threads each
+	from      run            // of a copy
+	graph     *graph         // to launch
+	lane      *lane          // the step's lane; nil for none
+	step      int32          // of the lane's program; −1 for none
+	blocks    uint32         // of a kernel
+	threads   uint32         // per block
 	function  uintptr        // the kernel
 	arguments unsafe.Pointer // of the kernel
 }
 
-// opKind is what an op has a stream do.
+// An opKind says what an op enqueues.
 type opKind uint8
 
 const (
-	waits    opKind = iota // for an event
-	records                // an event
-	observes               // the same, as a node of a graph, for those who look at it from outside
-	launches               // a kernel
-	copies                 // by a copy engine
-	replays                // a graph
-	fetches                // to the host, as many bytes as from has
-	brings                 // from the host, as many as to has
-	hears                  // until the host has written a 1
+	waits    opKind = iota // wait for an event
+	records                // record an event
+	observes               // record an event inside a graph that the host can query
+	launches               // launch a kernel
+	copies                 // copy by a copy engine
+	replays                // launch a graph
+	fetches                // copy to the host; from has the size
+	brings                 // copy from the host; to has the size
+	hears                  // wait until the host has written a 1
 )
 
-// emit plans a call for the stream of a lane: in the graph that is being planned, if one is. What
-// another machine does is not this one's.
+// emit plans an op on the stream of a lane, or in the graph being planned. It ignores lanes of
+// other machines.
 func (p *execution) emit(l *lane, o op) {
-	if l.rank.away {
+	if l.rank.remote {
 		return
 	}
 	o.on, o.stream, o.lane, o.step = l.rank.gpu, l.stream, l, l.cursor.Step
@@ -54,16 +54,16 @@ func (p *execution) emit(l *lane, o op) {
 		p.graph.ops = append(p.graph.ops, o)
 		return
 	}
-	p.tape = append(p.tape, o)
+	p.ops = append(p.ops, o)
 }
 
-// run makes planned calls.
-func (p *execution) run(tape []op) error {
-	for i := range tape {
+// run issues planned ops.
+func (p *execution) run(ops []op) error {
+	for i := range ops {
 		if i%1024 == 0 && p.ctx.Err() != nil {
 			return fmt.Errorf("cuda: %w", context.Cause(p.ctx))
 		}
-		o := &tape[i]
+		o := &ops[i]
 		p.moved.Add(1)
 		if err := p.device.do(o); err != nil {
 			if o.lane == nil {
@@ -75,7 +75,7 @@ func (p *execution) run(tape []op) error {
 	return nil
 }
 
-// do makes a planned call.
+// do issues an op.
 func (d *device) do(o *op) error {
 	switch o.kind {
 	case waits:
@@ -101,7 +101,7 @@ func (d *device) do(o *op) error {
 	return d.copy(o.on, o.stream, o.to, o.from)
 }
 
-// copy has a stream of a GPU copy bytes by a copy engine.
+// copy enqueues a copy by a copy engine.
 func (d *device) copy(g *gpu, stream uintptr, to, from run) error {
 	if to.on == from.on {
 		return d.on(g, "cuMemcpyDtoDAsync_v2", uintptr(to.at), uintptr(from.at), uintptr(from.n),
@@ -111,18 +111,18 @@ func (d *device) copy(g *gpu, stream uintptr, to, from run) error {
 		from.on.context, uintptr(from.n), stream)
 }
 
-// event is one that comes when a stream has done all that it was given before.
+// An event completes when a stream has done everything that was enqueued before.
 type event struct {
 	on     *gpu
 	handle uintptr
-	in     *graph  // that it is recorded in; nil: in none
-	node   uintptr // what can be looked at from outside of that; 0: nothing
+	in     *graph  // graph that records it; nil for none
+	node   uintptr // event that the host can query inside a graph; 0 for none
 }
 
-// record plans an event of a lane's stream, and returns its number.
+// record plans an event on a lane's stream, and returns its number.
 func (p *execution) record(l *lane) (int, error) {
 	e := event{on: l.rank.gpu, in: p.graph}
-	if l.rank.away {
+	if l.rank.remote {
 		p.events = append(p.events, e)
 		return len(p.events) - 1, nil
 	}
@@ -141,10 +141,10 @@ func (p *execution) record(l *lane) (int, error) {
 	return len(p.events) - 1, nil
 }
 
-// wait plans that a lane's stream waits for an event. A graph as a whole waits for what comes from
-// outside of it, and is over as a whole for who waits for something in it.
+// wait plans that a lane's stream waits for an event. A graph waits as a whole for events outside
+// it. Outside, a wait for an event inside a graph becomes a wait for the end of the graph.
 func (p *execution) wait(l *lane, number int) {
-	if l.rank.away {
+	if l.rank.remote {
 		return
 	}
 	in := p.events[number].in
@@ -158,7 +158,7 @@ func (p *execution) wait(l *lane, number int) {
 	p.emit(l, op{kind: waits, event: p.events[number].handle})
 }
 
-// seen is the GPU and the handle by which an event can be looked at.
+// seen returns the GPU and the handle by which the host can query an event.
 func (p *execution) seen(number int) (*gpu, uintptr) {
 	e := &p.events[number]
 	switch {
@@ -171,7 +171,7 @@ func (p *execution) seen(number int) (*gpu, uintptr) {
 	return end.on, end.handle
 }
 
-// come reports whether an event has come.
+// come reports whether an event has completed.
 func (p *execution) come(number int) (bool, error) {
 	g, handle := p.seen(number)
 	d, name := p.device, "cuEventQuery"
