@@ -7,8 +7,8 @@ import (
 	"collsim/dtype"
 )
 
-// Accumulate is in which format a step adds. Messages and memories always hold the type's own.
-// It is a property of who carries a schedule out, not of the collective.
+// Accumulate is the format in which a step adds. Messages and memories always hold the type's own.
+// It is a property of the executor of a schedule, not of the collective.
 type Accumulate uint8
 
 const (
@@ -21,7 +21,7 @@ const (
 
 var accumulateNames = [...]string{"native", "float32"}
 
-// String is the name in scenarios.
+// String returns the name in scenarios.
 func (a Accumulate) String() string {
 	if int(a) >= len(accumulateNames) {
 		return fmt.Sprintf("Accumulate(%d)", a)
@@ -34,13 +34,13 @@ func (a Accumulate) widens(t dtype.Type) bool {
 	return a == InFloat32 && t.IsFloat() && t.Width() < 4
 }
 
-// widened is the value of a step that computes in float32.
+// widened is the state of a step that computes in float32.
 type widened struct {
 	value, aside []float32
 	operand      []float32
 }
 
-// open makes float32 of a value.
+// open makes the value n elements long and returns it.
 func (w *widened) open(n int) []float32 {
 	if cap(w.value) < n {
 		w.value = make([]float32, n)
@@ -49,16 +49,16 @@ func (w *widened) open(n int) []float32 {
 	return w.value
 }
 
-// setAside sets the value aside.
+// setAside exchanges the value and the one set aside.
 func (w *widened) setAside() { w.value, w.aside = w.aside, w.value }
 
-// foldAside combines what was set aside with the value.
+// foldAside combines the value set aside with the present one, on its right.
 func (w *widened) foldAside(op collective.Op) {
 	combine(op, w.aside, w.value)
 	w.setAside()
 }
 
-// scaleWide is scale in float32; the factor is the type's own.
+// scaleWide scales in float32; the factor is the type's own.
 func scaleWide[T dtype.Number](spec *collective.Spec, values []float32) {
 	if spec.ScalesBefore() {
 		dtype.Scale(values, float32(dtype.Value(factor[T](spec))))
@@ -67,8 +67,8 @@ func scaleWide[T dtype.Number](spec *collective.Spec, values []float32) {
 	dtype.Divide(values, spec.Ranks)
 }
 
-// runWide carries out the moves of a step that computes in float32, from widen to narrow; it
-// returns the place of that.
+// runWide executes the moves of a step that computes in float32, from widen to narrow; it returns
+// the index of narrow.
 func (m *machine[T]) runWide(c *tape, i int) int {
 	spec := m.spec
 	for ; ; i++ {

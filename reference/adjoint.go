@@ -8,7 +8,7 @@ import (
 	"collsim/schedule"
 )
 
-// AdjointBytes is about what Adjoint takes: a few integers for each element.
+// AdjointBytes estimates the memory of Adjoint: a few integers for each element.
 func AdjointBytes(spec *collective.Spec) int64 {
 	total := int64(0)
 	for rank := range spec.Ranks {
@@ -17,14 +17,15 @@ func AdjointBytes(spec *collective.Spec) int64 {
 	return total * 8 * 4
 }
 
-// lawFactor stands for 1/n and for premulsum's factor: an odd integer that no other sum makes up.
+// lawFactor replaces 1/n and premulsum's factor: an odd integer that is unlikely to arise from
+// other sums.
 const lawFactor = 0x9e3779b1
 
-// Adjoint is the law of gradients: that the second schedule is the transpose of the first. It
-// reports whether ⟨F(M t), y⟩ = ⟨t, M S B(y)⟩ for random t and y, in integers modulo 2^64,
-// in which sums are exact in any order. M keeps everything, or with mask the elements of the inputs
-// that are equal to the output of max. S is the scale, where the forward pass has one: an integer
-// stands for it on both sides.
+// Adjoint checks the law of gradients: that the second schedule is the transpose of the first. It
+// reports whether ⟨F(M t), y⟩ = ⟨t, M S B(y)⟩ for random t and y, in integers modulo 2^64, where
+// sums are exact in any order. M keeps everything or, with mask, the elements of the inputs that
+// are equal to the output of max. S is the scale, where the forward pass has one: an integer
+// replaces it on both sides.
 func Adjoint(f, b *schedule.Schedule, mask bool, seed uint64) (bool, error) {
 	forward, backward := linear(f, false), linear(b, false)
 	t, err := Inputs[uint64](forward.Spec, Uniform, seed)
@@ -64,8 +65,8 @@ func Adjoint(f, b *schedule.Schedule, mask bool, seed uint64) (bool, error) {
 	return left == right, err
 }
 
-// linear is a schedule on integers that adds, whatever it did; a factor that it had is lawFactor.
-// With largest it keeps the maximum instead.
+// linear returns a schedule on integers that adds, whatever s did; its factor is lawFactor, if it
+// had one. With largest it computes the maximum instead.
 func linear(s *schedule.Schedule, largest bool) *schedule.Schedule {
 	c := *s
 	c.Spec.Type, c.Spec.Avg, c.Spec.Factor = dtype.Uint64, 0, 0
@@ -81,7 +82,7 @@ func linear(s *schedule.Schedule, largest bool) *schedule.Schedule {
 	return &c
 }
 
-// dot is the sum of products of what all ranks have.
+// dot returns the sum of the products of corresponding elements of all ranks.
 func dot(x, y [][]uint64) (uint64, error) {
 	total := uint64(0)
 	for rank := range x {
@@ -96,10 +97,10 @@ func dot(x, y [][]uint64) (uint64, error) {
 	return total, nil
 }
 
-// mask says which elements of each rank's input are equal to the output.
+// A mask marks the elements of each rank's input that are equal to the output.
 type mask [][]bool
 
-// keep is the values with 0 where the mask is not set.
+// keep returns the values with 0 where the mask is not set.
 func (m mask) keep(values [][]uint64) [][]uint64 {
 	kept := make([][]uint64, len(values))
 	for rank := range values {
@@ -114,8 +115,8 @@ func (m mask) keep(values [][]uint64) [][]uint64 {
 }
 
 // maskOf makes the mask of max on inputs with many ties, as a framework would: from the output that
-// a rank has, or that the backward schedule brings to it. It says whether that is the mask of the
-// definition. (That of min is the same on negated inputs.)
+// a rank has, or that the backward schedule brings to it. It reports whether that is the mask of
+// the definition. (The mask of min is the same on negated inputs.)
 func maskOf(f, b *schedule.Schedule, seed uint64) (mask, bool, error) {
 	largest := linear(f, true)
 	x, err := Inputs[uint64](largest.Spec, Uniform, seed)

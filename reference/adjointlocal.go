@@ -5,14 +5,15 @@ import (
 	"collsim/dtype"
 )
 
-// On how many ranks and elements a local gradient is checked at most: its pieces follow one rule.
+// localRanks and localCount bound the ranks and elements on which a local gradient is checked: all
+// its pieces follow one rule.
 const (
 	localRanks = 64
 	localCount = 64
 )
 
-// AdjointLocal is the law of local gradients: it counts elements of them that are not what the full
-// gradient is where no other rank's output counts, and says on what count.
+// AdjointLocal checks the law of local gradients. It counts elements that differ from the full
+// gradient where no other rank's output contributes, and returns the count that was checked.
 func AdjointLocal(spec collective.Spec, seed uint64) (wrong, count int64, err error) {
 	spec.Type, spec.InPlace = dtype.Uint64, false
 	spec.Ranks = min(spec.Ranks, localRanks)
@@ -54,7 +55,7 @@ func AdjointLocal(spec collective.Spec, seed uint64) (wrong, count int64, err er
 	return wrong, countOf(&spec), nil
 }
 
-// shareWrong counts the elements of a rank's share that are not what is wanted.
+// shareWrong counts the wrong elements of a rank's share.
 func shareWrong(pieces []collective.Piece, own, want []uint64) (wrong int64) {
 	next := int64(0)
 	for _, piece := range pieces {

@@ -7,27 +7,27 @@ import (
 	"collsim/schedule"
 )
 
-// mostSums bounds what recipes are tried on: operands that are combined, of all recipes together.
-// Of each at least leastSample elements are, from the first that differs on. mostKept is how many
-// recipes go on to all elements where those are too many for every one.
+// mostSums bounds the operands that are combined over all recipes. Of each recipe at least
+// leastSample elements are tried, from the first that differs on. If all elements are too many for
+// every recipe, mostKept recipes go on to all of them.
 const (
 	mostSums    = 1 << 26
 	leastSample = 8
 	mostKept    = 8
-	maxSample   = 64 // wrong elements that are looked at
+	maxSample   = 64 // bounds the wrong elements examined
 )
 
-// attempt is what recipes are tried on: all outputs, as the collective has them.
+// An attempt has the data on which recipes are tried: all outputs, in the collective's layout.
 type attempt struct {
 	*Case
 	theirs, ours [][]byte // by position
-	wrong        [][]bool // by position and element; nil where none is
+	wrong        [][]bool // by position and element; nil where none is wrong
 	alike        []alike
 	exact        [][]byte
 }
 
-// alike is elements of a position's output that the schedule puts together in the same way, and
-// how many ranks have the same of ours and theirs.
+// alike is a range of a position's output that the schedule adds in one order, and the number of
+// ranks where ours and theirs are the same.
 type alike struct {
 	position int
 	flat, n  int64
@@ -36,13 +36,13 @@ type alike struct {
 	leaves   []int
 }
 
-// score is what a recipe gives.
+// A score counts the elements that a recipe explains, and the equal ones that it would change.
 type score struct {
 	*recipe
 	explains, changes int64
 }
 
-// allFlat are all tensors as the collective has them.
+// allFlat returns all tensors in the collective's layout.
 func (t *Case) allFlat(tensors [][]byte) [][]byte {
 	flat := make([][]byte, len(tensors))
 	for position := range tensors {
@@ -51,14 +51,14 @@ func (t *Case) allFlat(tensors [][]byte) [][]byte {
 	return flat
 }
 
-// tryAll looks for what gives theirs, and begins with an element.
+// tryAll looks for recipes that give theirs, beginning with an element.
 func (x *attempt) tryAll(d *Difference, position int, flat int64, leaves []int) {
 	sums, orders := x.sums(), x.orders(leaves)
 	all := len(sums) + len(orders)
 	if !x.gather(d, position, flat, mostSums/mostKept) {
 		return
 	}
-	if x.merges() { // of what a switch adds the order is not known
+	if x.merges() { // the order in which a switch adds is unknown
 		own := func(r recipe) bool { return !r.inRankOrder && !r.exact }
 		sums, orders = slices.DeleteFunc(sums, own), slices.DeleteFunc(orders, own)
 	}
@@ -67,23 +67,24 @@ func (x *attempt) tryAll(d *Difference, position int, flat int64, leaves []int) 
 		if x.Schedule.Spec.ScalesAfter() || x.Schedule.Spec.ScalesBefore() {
 			d.Tried = append(d.Tried, "1/n before and after the additions")
 		}
-		x.exact, _ = x.typed.define(&x.Schedule.Spec, x.Inputs) // of some kinds there is none
+		x.exact, _ = x.typed.define(&x.Schedule.Spec, x.Inputs) // not all kinds have one
 	}
 	found := x.best(sums, all)
-	if x.tell(d, found); d.All() {
+	if x.keepBest(d, found); d.All() {
 		return
 	}
 	d.Tried = append(d.Tried, "rotations", "the reverse and its rotations",
 		"rank order from the left")
-	x.tell(d, append(found, x.best(orders, all)...))
+	x.keepBest(d, append(found, x.best(orders, all)...))
 }
 
+// merges reports whether a switch combines operands of an element.
 func (x *attempt) merges() bool {
 	return slices.ContainsFunc(x.alike, func(a alike) bool { return merged(a.order) })
 }
 
-// gather notes the elements, from one on and round, as many as a number of operands allows, and
-// counts those that differ. It reports whether there is an order to tell of each.
+// gather lists the elements, from one on and round, as far as a number of operands allows, and
+// counts those that differ. It reports whether each has a known order.
 func (x *attempt) gather(d *Difference, position int, flat int64, operands int64) bool {
 	spec := &x.Schedule.Spec
 	var list []alike
@@ -127,13 +128,14 @@ func (x *attempt) isWrong(position int, flat int64) bool {
 	return x.wrong[position] != nil && x.wrong[position][flat]
 }
 
-// pick is an element.
+// pick returns an element.
 func (x *attempt) pick(list [][]byte, position int, flat int64) []byte {
 	width := int64(x.Schedule.Spec.Type.Width())
 	return list[position][flat*width : (flat+1)*width]
 }
 
-// count counts elements that are not wrong, of all ranks that have them.
+// count counts elements that are not wrong, over all ranks that have them: those that differ, and
+// those that are equal.
 func (x *attempt) count(a *alike) (differ, equal int64) {
 	for i := range a.n {
 		switch at := a.flat + i; {
@@ -147,8 +149,8 @@ func (x *attempt) count(a *alike) (differ, equal int64) {
 	return differ, equal
 }
 
-// best holds recipes, of which all are so many, against theirs, and returns those that may be the
-// best, each with what it gives of all elements.
+// best scores recipes, out of all that will be tried, and returns the candidates for the best, each
+// scored on all elements.
 func (x *attempt) best(recipes []recipe, all int) (found []score) {
 	if len(recipes) == 0 {
 		return nil
@@ -175,11 +177,12 @@ func (x *attempt) best(recipes []recipe, all int) (found []score) {
 	return found
 }
 
+// byScore orders scores: the most explained first, then the fewest changed.
 func byScore(a, b score) int {
 	return cmp.Or(cmp.Compare(b.explains, a.explains), cmp.Compare(a.changes, b.changes))
 }
 
-// hold counts what a recipe gives of the first so many elements.
+// hold scores a recipe on the first so many elements.
 func (x *attempt) hold(r *recipe, elements int64) score {
 	s := score{recipe: r}
 	for i := range x.alike {
@@ -210,7 +213,7 @@ func (x *attempt) hold(r *recipe, elements int64) score {
 	return s
 }
 
-// value is what a recipe gives for elements; nil where it has nothing.
+// value returns what a recipe gives for elements; nil where it does not apply.
 func (x *attempt) value(r *recipe, a *alike) []byte {
 	width := int64(x.Schedule.Spec.Type.Width())
 	if r.exact {
@@ -227,8 +230,9 @@ func (x *attempt) value(r *recipe, a *alike) []byte {
 	})
 }
 
-// tell keeps what gives all of theirs, or else most of those that differ.
-func (x *attempt) tell(d *Difference, found []score) {
+// keepBest stores the recipes that give all of theirs, or else those that explain most of the
+// differing elements.
+func (x *attempt) keepBest(d *Difference, found []score) {
 	d.Gives, d.Explains, d.Changes = nil, 0, 0
 	slices.SortStableFunc(found, func(a, b score) int {
 		whole := func(s score) int {

@@ -7,31 +7,31 @@ import (
 	"collsim/dtype"
 )
 
-// rounding is what the a priori bound of an element's error depends on.
+// rounding has what the a priori bound of an element's error depends on.
 //
-// Let u = 2^−precision be the most that one rounding to nearest is off, relatively. A sum of n
-// numbers x in a tree of additions of height h ≤ n−1 has an error of at most B·Σ|x|:
+// Let u = 2^−precision, the largest relative error of one rounding to nearest. A sum of n numbers x
+// in a tree of additions of height h ≤ n−1 has an error of at most B·Σ|x|:
 //
 //	B = min((1+u)^h − 1, (n−1)·u)
 //
-// The first holds as every x goes through at most h roundings (Higham, Accuracy and Stability of
+// The first holds since every x goes through at most h roundings (Higham, Accuracy and Stability of
 // Numerical Algorithms, 2nd edition, 2002, §4.2); it is h·u and terms of u². The second holds in
 // any order and for any n (Rump, "Error estimation of floating-point summation and dot product",
-// BIT 52, 2012), and is what is left of a bound where formats are narrow and ranks many. His
-// argument, that a rounding is off by no more than either operand, since that is a number of the
-// format, is as true of a step that rounds a sum of many. Sums of a step in float32 add at most n+1
-// of its roundings: (1+B)·(1+2^−24)^(n+1) − 1. Products go through n−1 roundings in any tree:
-// B = (1+u)^(n−1) − 1, times |Πx| (Higham, §3.1).
+// BIT 52, 2012). It keeps the bound meaningful where formats are narrow and ranks many. His
+// argument is that a rounding is off by no more than either operand, since that is a number of the
+// format. That is as true of a step that rounds a sum of many. Sums of a step in float32 add at
+// most n+1 of its roundings: (1+B)·(1+2^−24)^(n+1) − 1. Products go through n−1 roundings in any
+// tree: B = (1+u)^(n−1) − 1, times |Πx| (Higham, §3.1).
 //
-// All hold if nothing overflows or saturates on the way; see Check for what does.
+// All hold if nothing overflows or saturates on the way; see Check for that.
 type rounding struct {
 	n      int
 	height int
 	widens bool
 }
 
-// roundingOf is what a survey knows. Where a switch adds, or parts overlap, the height is the most
-// that a tree of n inputs has.
+// rounding returns what a survey has found. Where a switch adds, or parts overlap, the height is
+// the largest that a tree of n inputs can have.
 func (v *survey) rounding() rounding {
 	spec := &v.s.Spec
 	if v.kernels {
@@ -44,7 +44,7 @@ func (v *survey) rounding() rounding {
 	return r
 }
 
-// bound is B for a collective; 0 if its operator does not round.
+// bound returns B for a collective; 0 if its operator does not round.
 func (r rounding) bound(spec *collective.Spec) float64 {
 	if !rounds(spec) || !spec.Kind.Reduces() {
 		return 0
@@ -65,10 +65,10 @@ func (r rounding) bound(spec *collective.Spec) float64 {
 	return b + wide + float64(b*wide)
 }
 
-// unitRoundoff is the largest relative error of rounding to a float type.
+// unitRoundoff returns the largest relative error of rounding to a float type.
 func unitRoundoff(t dtype.Type) float64 { return math.Ldexp(1, -t.Precision()) }
 
-// grown is (1+u)^n − 1, at least: for small n·u it is n·u/(1−n·u), that is Higham's γ_n.
+// grown returns an upper bound of (1+u)^n − 1. For small n·u it is n·u/(1−n·u), Higham's γ_n.
 func grown(u float64, n int) float64 {
 	nu := float64(float64(n) * u)
 	if nu < 0x1p-10 {
@@ -84,12 +84,11 @@ func grown(u float64, n int) float64 {
 	return float64(power*(1+0x1p-30)) - 1 // each product may be rounded down
 }
 
-// tolerate computes how far from the definition each wanted element may be: 0 for integers, minima,
-// maxima and copies. Where floats are scaled, each leaf of the tree has one rounding more, or the
-// root; fl(1/n) is not 1/n; and each product may lose half of the least number where it
-// underflows. The definition is itself rounded, by half a unit in the last place at most. In
-// products
-// of more factors underflow can grow: the bound holds while no partial one is below the normal
+// tolerate computes how far each wanted element may be from the definition: 0 for integers, minima,
+// maxima and copies. Where floats are scaled, each leaf of the tree, or the root, has one more
+// rounding. fl(1/n) differs from 1/n, and each product that underflows may lose half of the least
+// number. The definition is itself rounded, by half a unit in the last place at most. In products
+// of more factors underflow can grow: the bound holds while no partial product is below the normal
 // numbers.
 func (c *comparison[T]) tolerate() {
 	c.tolerant = true
@@ -123,7 +122,7 @@ func (c *comparison[T]) tolerate() {
 	}
 }
 
-// scale is what an addend is multiplied by on its way to the result.
+// scale returns the factor of an addend in the result.
 func (c *comparison[T]) scale() float64 {
 	switch spec := c.d.spec; {
 	case spec.ScalesBefore():
@@ -134,7 +133,7 @@ func (c *comparison[T]) scale() float64 {
 	return 1
 }
 
-// magnitudes makes sums Σ|x| over the ranks, and finds the largest finite |x|.
+// magnitudes computes Σ|x| over the ranks, and the largest finite |x|.
 func (c *comparison[T]) magnitudes(sums, largest []float64) {
 	buffer := c.d.buffer[:len(sums)]
 	for rank := range c.d.spec.Ranks {
@@ -147,6 +146,7 @@ func (c *comparison[T]) magnitudes(sums, largest []float64) {
 	}
 }
 
+// addMagnitudes adds |x| to sums, and raises largest to the largest finite |x|.
 func addMagnitudes[F float32 | float64](sums, largest []float64, values []F) {
 	sums, largest = sums[:len(values)], largest[:len(values)]
 	for i, x := range values {
@@ -158,7 +158,7 @@ func addMagnitudes[F float32 | float64](sums, largest []float64, values []F) {
 	}
 }
 
-// weight is what Σ|x| is multiplied by in the tolerance, and what is added.
+// weight returns the factor of Σ|x| in the tolerance, and the term added to it.
 func (c *comparison[T]) weight(least float64) (weight, rest float64) {
 	spec, n := c.d.spec, float64(c.d.spec.Ranks)
 	u := unitRoundoff(spec.Type)
@@ -177,20 +177,21 @@ func (c *comparison[T]) weight(least float64) (weight, rest float64) {
 	return b, 0
 }
 
-// layout is what distances in a float type are measured by.
+// A layout has the parameters of a float type that determine distances.
 type layout struct {
 	precision int
 	least     float64 // the least positive number
 	beyond    float64 // the power of two after the largest number; infinity for float64
 }
 
+// layoutOf returns the layout of a type.
 func layoutOf(t dtype.Type) layout {
 	_, e := math.Frexp(t.Largest())
 	return layout{t.Precision(), t.Smallest(), math.Ldexp(1, e)}
 }
 
-// ulp is the distance from |y| to the next larger number of the type, were its exponents unbounded
-// above; y is a number of it.
+// ulp returns the distance from |y| to the next larger number of the type, as if its exponents were
+// unbounded above. REQUIRES: y is a number of the type.
 func (l *layout) ulp(y float64) float64 {
 	if y == 0 {
 		return l.least
@@ -199,12 +200,13 @@ func (l *layout) ulp(y float64) float64 {
 	return max(math.Ldexp(1, e-l.precision), l.least)
 }
 
-// apart is the distance of two numbers, of which an infinite one counts as the power of two after
-// the largest number: from there on all is rounded to infinity or to the largest.
+// apart returns the distance of two numbers. An infinite one counts as the power of two after the
+// largest number: from there on, rounding gives infinity or the largest.
 func (l *layout) apart(x, y float64) float64 {
 	return math.Abs(l.clip(x) - l.clip(y))
 }
 
+// clip replaces infinity by that power of two.
 func (l *layout) clip(x float64) float64 {
 	if math.IsInf(x, 0) {
 		return math.Copysign(l.beyond, x)

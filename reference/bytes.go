@@ -9,7 +9,8 @@ import (
 	"collsim/schedule"
 )
 
-// RunBytes is RunWith on elements of the schedule's type as bytes, little-endian.
+// RunBytes runs a schedule as RunWith does, on elements of the schedule's type as little-endian
+// bytes.
 func RunBytes(s *schedule.Schedule, inputs [][]byte, o RunOptions) ([][]byte, error) {
 	for rank, in := range inputs {
 		if width := max(s.Spec.Type.Width(), 1); len(in)%width != 0 {
@@ -20,7 +21,7 @@ func RunBytes(s *schedule.Schedule, inputs [][]byte, o RunOptions) ([][]byte, er
 	return typeOf(s.Spec.Type).run(s, inputs, o)
 }
 
-// typed is what is done in one type where only its name is known.
+// typed has the operations in a type that is known only by name.
 type typed interface {
 	check(v *survey, o *CheckOptions, w work) (Report, error)
 	checkSample(s *schedule.Schedule, o *CheckOptions) (Report, error)
@@ -30,14 +31,14 @@ type typed interface {
 	text(element []byte) string
 	isNaN(element []byte) bool
 	value(t *term, leaves func(position int) []byte) []byte
-	// outside holds outputs of all ranks against the definition, and tells of those that no order of
-	// additions gives, with what is right.
+	// outside compares outputs of all ranks with the definition, and calls wrong for elements that
+	// no order of additions gives, with the right value.
 	outside(spec *collective.Spec, in, out [][]byte,
 		wrong func(position int, element int64, right []byte)) error
 	twice(elements []byte) []byte // doubles each
 	one() []byte
 
-	// What is done with tensors of programs, and by steps that compute.
+	// Operations on tensors of programs, and by steps that compute.
 	unwritten() []byte
 	combined(spec *collective.Spec, list []operand, wide bool) []byte
 	define(spec *collective.Spec, in [][]byte) ([][]byte, error)
@@ -49,7 +50,7 @@ type typed interface {
 	hold(want, got []byte, d *doubt) tensorFinding
 }
 
-// typeOf is what is done in a type; a barrier, which has none, takes any.
+// typeOf returns the operations of a type; a barrier, which has none, gets any.
 func typeOf(t dtype.Type) typed {
 	switch t {
 	case 0, dtype.Float32:
@@ -84,7 +85,7 @@ func typeOf(t dtype.Type) typed {
 	panic("reference: a valid collective of no type")
 }
 
-// as is what is done in T.
+// as implements typed in T.
 type as[T dtype.Number] struct{}
 
 func (as[T]) check(v *survey, o *CheckOptions, w work) (Report, error) { return check[T](v, o, w) }
@@ -111,7 +112,7 @@ func (as[T]) run(s *schedule.Schedule, inputs [][]byte, o RunOptions) ([][]byte,
 
 func (as[T]) text(element []byte) string { return fmt.Sprint(get[T](element)) }
 
-// isNaN goes by the value: of bits in an integer, x != x would say nothing.
+// isNaN goes by the value: on an integer that holds a float's bits, x != x would be false.
 func (as[T]) isNaN(element []byte) bool { return math.IsNaN(dtype.Value(get[T](element))) }
 
 func (as[T]) value(t *term, leaves func(position int) []byte) []byte {
@@ -138,21 +139,21 @@ func (as[T]) twice(elements []byte) []byte {
 
 func (as[T]) one() []byte { return put([]T{dtype.From[T](1)}) }
 
-// get is an element.
+// get returns an element.
 func get[T dtype.Number](element []byte) T {
 	var x [1]T
 	dtype.Get(x[:], element)
 	return x[0]
 }
 
-// getAll are elements.
+// getAll returns elements.
 func getAll[T dtype.Number](elements []byte) []T {
 	x := make([]T, len(elements)/dtype.Of[T]().Width())
 	dtype.Get(x, elements)
 	return x
 }
 
-// put are elements as bytes.
+// put returns elements as bytes.
 func put[T dtype.Number](x []T) []byte {
 	b := make([]byte, len(x)*dtype.Of[T]().Width())
 	dtype.Put(b, x)

@@ -8,21 +8,21 @@ import (
 	"collsim/schedule"
 )
 
-// Case is outputs of a schedule, as the interpreter gives them, that are to be compared with those
-// of somebody else. Positions are the schedule's ranks.
+// A Case is outputs of a schedule, as the interpreter computes them, that are to be compared with
+// another implementation's (theirs). Positions are the schedule's ranks.
 type Case struct {
 	Schedule   *schedule.Schedule
-	Ranks      []int    // what the positions are called: those of a team have other numbers
-	Inputs     [][]byte // by position, as the collective has them
+	Ranks      []int    // names of positions: a team's ranks have other numbers
+	Inputs     [][]byte // by position, in the collective's layout
 	Accumulate Accumulate
-	Report     Report // on the outputs of the interpreter
-	Altered    bool   // outputs are not what the schedule gives: they were scaled or masked
+	Report     Report // on the interpreter's outputs
+	Altered    bool   // outputs are not the schedule's: they were scaled or masked
 
-	// Moves says how the output tensor of a position lies in the output of the collective; nil where
-	// there are elements alone.
+	// Moves maps the output tensor of a position to the output of the collective; nil where both
+	// have one layout.
 	Moves func(position int) []collective.Move
-	// TermsOf is how a schedule puts its elements together, and how many from one on it puts together
-	// in the same way: package proof knows.
+	// TermsOf returns the order in which a schedule adds an element, and the number of elements
+	// from it on with the same order; package proof implements it.
 	TermsOf func(s *schedule.Schedule) (func(position int, element int64) (*schedule.Term, int64,
 		error), error)
 
@@ -30,28 +30,28 @@ type Case struct {
 	terms func(position int, element int64) (*schedule.Term, int64, error) // see term
 }
 
-// BitComparison is how a result compares with somebody else's, bit for bit; but any NaN equals any
-// other, since hardware and libraries differ in their payloads.
+// BitComparison counts how a result compares with theirs, bit for bit. All NaN are equal, since
+// hardware and libraries differ in their payloads.
 type BitComparison struct {
 	Elements  int64       // compared, of all ranks
-	Different int64       // of them
-	Ranks     int         // that have different elements
-	First     *Difference // of the lowest rank and element that is not wrong; nil if there is none
+	Different int64       // of these
+	Ranks     int         // with different elements
+	First     *Difference // at the lowest rank and element that differs and is not wrong; nil if none
 
-	// Wrong is how many elements of theirs lie outside the bound of any order of additions, on
-	// WrongRanks ranks; Outside has the first of them. Undefined says that nobody can tell: the kind
-	// custom has no definition.
+	// Wrong counts elements of theirs outside the bound of any order of additions, on WrongRanks
+	// ranks; Outside has the first of them. Undefined says that this is unknown: the kind custom
+	// has no definition.
 	Wrong      int64
 	WrongRanks int
 	Outside    []Outside
 	Undefined  bool
 	Altered    bool // theirs are not judged: they were scaled or masked
 
-	Shared   bool          // all ranks of a team should have the same
-	Disagree *Disagreement // the first ranks that have not; nil if there are none
+	Shared   bool          // all ranks of a team should have the same elements
+	Disagree *Disagreement // the first ranks that differ although they should not; else nil
 }
 
-// Disagreement is two ranks that should hold the same elements, and do not: the lowest rank of a
+// A Disagreement is two ranks that should hold the same elements but do not: the lowest rank of a
 // team, and the first that differs from it.
 type Disagreement struct {
 	Ranks    [2]int
@@ -63,10 +63,10 @@ type Disagreement struct {
 // Bits is an element as bits, such as 0x3f80, and in decimal.
 type Bits struct{ Bits, Value string }
 
-// String is such as "0x3f80 (1)".
+// String formats the element, such as "0x3f80 (1)".
 func (b Bits) String() string { return b.Bits + " (" + b.Value + ")" }
 
-// bits shows an element.
+// bits formats an element.
 func (t *Case) bits(element []byte) Bits {
 	var wide [8]byte
 	copy(wide[:], element)
@@ -79,9 +79,9 @@ func (t *Case) same(a, b []byte) bool {
 	return string(a) == string(b) || t.typed.isNaN(a) && t.typed.isNaN(b)
 }
 
-// Compare holds outputs, by position, against theirs, which somebody else has computed from the
-// same inputs: are they the same bits, if not are they wrong, and are theirs the same on all ranks?
-// It adds to what a comparison has already, of other teams.
+// Compare compares outputs, by position, with theirs, which another implementation has computed
+// from the same inputs. It finds whether the bits are the same, whether theirs are wrong if not,
+// and whether theirs agree on all ranks. It adds to the results of a comparison of other teams.
 func (t *Case) Compare(theirs, ours [][]byte, c *BitComparison) error {
 	t.typed = typeOf(t.Schedule.Spec.Type)
 	c.Shared = c.Shared || t.shared()
@@ -122,8 +122,8 @@ func (t *Case) Compare(theirs, ours [][]byte, c *BitComparison) error {
 	return nil
 }
 
-// shared reports whether all ranks of the team should have the same. Of gradients that are masked
-// each has its own, and so has a local one.
+// shared reports whether all ranks of the team should have the same elements. Masked and local
+// gradients differ between ranks.
 func (t *Case) shared() bool { return t.Schedule.Spec.Kind.Shared() && !t.Altered }
 
 // differing calls f with the elements in which two tensors differ, until it returns false.
@@ -139,7 +139,7 @@ func (t *Case) differing(a, b []byte, f func(element int64) bool) {
 	}
 }
 
-// agreement finds the first ranks of theirs that should have the same bits and have not.
+// agreement finds the first ranks of theirs that should have the same bits but do not.
 func (t *Case) agreement(theirs [][]byte, c *BitComparison) {
 	if !t.shared() || c.Disagree != nil {
 		return
@@ -164,7 +164,7 @@ func (t *Case) agreement(theirs [][]byte, c *BitComparison) {
 	}
 }
 
-// flattened is a position's output tensor as the collective has it.
+// flattened returns a position's output tensor in the collective's layout.
 func (t *Case) flattened(position int, tensor []byte) []byte {
 	if t.Moves == nil || tensor == nil {
 		return tensor
@@ -178,7 +178,7 @@ func (t *Case) flattened(position int, tensor []byte) []byte {
 	return flat
 }
 
-// unflat is where an element of a position's output stands in its tensor.
+// unflat returns the index in its tensor of an element of a position's output.
 func (t *Case) unflat(position int, element int64) int64 {
 	if t.Moves == nil {
 		return element
@@ -191,7 +191,7 @@ func (t *Case) unflat(position int, element int64) int64 {
 	panic("reference: an element in no part of its tensor")
 }
 
-// flat is where an element of a position's output tensor stands in the output of the collective.
+// flat returns the index in the collective's output of an element of a position's output tensor.
 func (t *Case) flat(position int, element int64) int64 {
 	if t.Moves == nil {
 		return element

@@ -11,38 +11,38 @@ import (
 	"collsim/schedule"
 )
 
-// CheckOptions say how to check; the zero value is the usual way.
+// CheckOptions configure a check; the zero value is the usual choice.
 type CheckOptions struct {
 	Seed uint64
 	Data Data
-	// Memory bounds all buffers of the check, in bytes; 0 is 1 GiB. What a check needs is counted
-	// as if it were held all at once: outputs, scratch, inputs where they are stored, and
-	// messages in flight. Mostly far less is held.
+	// Memory bounds all buffers of the check, in bytes; 0 means 1 GiB. The need is counted as if
+	// everything were held at once: outputs, scratch, inputs where they are stored, and messages in
+	// flight. Mostly far less is held.
 	Memory int64
-	// Rebuild makes the schedule of the same collective with another Count. A check that needs
-	// more than Memory is made on a smaller one: the largest with the same remainder modulo the
-	// number of chunks, as far as its need is proportional.
+	// Rebuild makes the schedule of the same collective with another Count. A check that needs more
+	// than Memory uses a smaller one. That is the largest with the same remainder modulo the number
+	// of chunks, as far as its need is proportional.
 	Rebuild func(count int64) (*schedule.Schedule, error)
-	// Most, if not 0, is the largest Count to check: of more, a sample is checked, with the same
-	// remainder modulo the number of chunks. It takes Rebuild, and no splits.
+	// Most, if not 0, is the largest Count to check. Above it, a sample is checked, with the same
+	// remainder modulo the number of chunks. It needs Rebuild, and no splits.
 	Most int64
-	// Sample, if not 0, is how many output elements to check, of whichever ranks, and to compute no
-	// more than these depend on. It takes a schedule that Samples has no objection to.
+	// Sample, if not 0, is the number of output elements to check, on any ranks; only what these
+	// depend on is computed. It needs a schedule that Samples accepts.
 	Sample int
-	// Smaller makes the same program with sizes that are one of by parts, 2, 4, 8, …; or returns nil
-	// if it cannot. The check of a program, or of a composed schedule, that needs more than Memory or
-	// FLOPs is made on the first that does not; without, it is not made, and Report.Why says so.
+	// Smaller makes the same program with all sizes divided by 2, 4, 8, …; it returns nil if it
+	// cannot. The check of a program, or of a composed schedule, that needs more than Memory or
+	// FLOPs uses the first that does not. Without Smaller it is not made, and Report.Why says so.
 	Smaller func(by int64) (*schedule.Schedule, error)
-	// FLOPs bounds the operations of all kernels of a program's check, the schedule's and the
-	// definition's, as kernel.Op.FLOPs counts them; 0 is 100·10⁹, some ten seconds on a processor core
-	// or two.
+	// FLOPs bounds the operations of all kernels in a program's check, the schedule's and the
+	// definition's, as kernel.Op.FLOPs counts them. 0 means 100·10⁹, about ten seconds on a
+	// processor core or two.
 	FLOPs int64
-	// Slots is what connections hold that do not declare their own; 0 is any number.
+	// Slots is the number of slots of connections that do not declare their own; 0 is unlimited.
 	Slots      int
 	Accumulate Accumulate
 }
 
-// Verdict is how the numbers of a schedule compare with the definition.
+// A Verdict is how the numbers of a schedule compare with the definition.
 type Verdict string
 
 // The verdicts, as in JSON.
@@ -50,46 +50,46 @@ const (
 	NumbersExact    Verdict = "exact"    // all elements are equal
 	NumbersBounded  Verdict = "bounded"  // all are within the proven bound of rounding errors
 	NumbersMismatch Verdict = "mismatch" // some are not
-	// NumbersUnbounded is of programs: all are equal or within the bound but some of which nobody has
-	// derived one: products of sums that rounding may have changed, integers that are made of such,
-	// and what may be too large on the way. How far they are says MaxULP.
+	// NumbersUnbounded occurs in programs: all elements are equal or within the bound, except some
+	// without a derived bound. These are products of sums that rounding may have changed, integers
+	// made of such, and values that may be too large on the way. MaxULP states their distance.
 	NumbersUnbounded Verdict = "unbounded"
 	NumbersOff       Verdict = "off" // there is nothing to compare with
 )
 
-// Report is the outcome of a check.
+// A Report is the outcome of a check.
 type Report struct {
 	Numbers Verdict
-	// Checked is the Count that was checked; for kinds with splits the largest buffer's elements, of
-	// programs the largest result's.
+	// Checked is the Count that was checked; for kinds with splits the largest buffer's elements,
+	// for programs the largest result's.
 	Checked int64
-	Sampled int   // how many output elements were checked, of CheckOptions.Sample; else 0
-	Wrong   int64 // output elements that are out of bounds, over all ranks
+	Sampled int   // output elements checked, for CheckOptions.Sample; else 0
+	Wrong   int64 // output elements out of bounds, over all ranks
 	// MaxULP is the largest distance to the definition in units in the last place, or in ones for
-	// integers, of all elements for which that is a number. The unit is that of the definition or, of
-	// a sum, of its largest finite addend if that is larger: where addends cancel, the result may be
-	// 0, and no number of its own units says anything. MeanULP is the mean over all elements
-	// of all ranks, to 2^−20; of an element, no more than 2^32 are counted.
+	// integers, over all finite elements. The unit is that of the definition or, in a sum, of its
+	// largest finite addend if that is larger. For where addends cancel, the result may be 0, and
+	// its own units are meaningless. MeanULP is the mean over all elements of all ranks, to 2^−20;
+	// an element counts at most 2^32.
 	MaxULP, MeanULP float64
-	// MaxRelative is the largest distance by what the definition is, where that is neither 0 nor
+	// MaxRelative is the largest distance relative to the definition, where that is neither 0 nor
 	// infinite.
 	MaxRelative float64
-	// Depth is how many roundings lie between an input and a result at most: additions, or with
-	// Accumulate InFloat32 steps that add; of products all of them. Bound is what follows from it:
-	// of any data, the sum of an element is within Bound·Σ|x| of the exact one (of products, |Πx|),
-	// but for scales. Both are 0 where nothing rounds. See the package's comment.
+	// Depth is the largest number of roundings between an input and a result: additions, or with
+	// Accumulate InFloat32 steps that add; in products all of them. Bound follows from it. For any
+	// data, the sum of an element is within Bound·Σ|x| of the exact one (in products, |Πx|), except
+	// for scales. Both are 0 where nothing rounds. See the package's comment.
 	Depth int
 	Bound float64
-	// RanksAgree says that all ranks hold the same bits, where the kind gives all the same output.
+	// RanksAgree says that all ranks hold the same bits, where the kind gives them the same output.
 	RanksAgree bool
 	First      *Mismatch // the wrong element of the lowest rank and index, nil if none
 	Why        string    // of NumbersOff: why nothing was compared
-	// Digest is one of all results of a program that has a meaning, equal for all that compute the
+	// Digest identifies all results of a program that has a meaning, equal for all that compute the
 	// same: a SHA-256 in hexadecimal (digest.go).
 	Digest string
 }
 
-// Mismatch is an output element that is wrong. Its values are text, with all their digits: a
+// A Mismatch is an output element that is wrong. Its values are text, with all their digits: a
 // float64 does not hold every int64, and JSON no NaN.
 type Mismatch struct {
 	Tensor    string // of a program; empty of an output
@@ -98,7 +98,7 @@ type Mismatch struct {
 	Got, Want string
 }
 
-// String is such as "rank 3 element 17 is 4; 5 is wanted".
+// String formats the mismatch, such as "rank 3 element 17 is 4; 5 is wanted".
 func (m *Mismatch) String() string {
 	if m.Tensor != "" {
 		return fmt.Sprintf("rank %d %s element %d is %v; %v is wanted", m.Rank, m.Tensor, m.Element,
@@ -107,31 +107,32 @@ func (m *Mismatch) String() string {
 	return fmt.Sprintf("rank %d element %d is %v; %v is wanted", m.Rank, m.Element, m.Got, m.Want)
 }
 
-// after reports whether the mismatch is none, or comes after an element.
+// after reports whether the mismatch is nil, or comes after an element.
 func (m *Mismatch) after(rank int, element int64) bool {
 	return m == nil || rank < m.Rank || rank == m.Rank && element < m.Element
 }
 
 // Check computes a schedule and its collective's definition on the same inputs and compares all
-// outputs. A schedule that cannot be carried out is a *schedule.Violation or *schedule.StallError;
-// a factor that is not one of the type, or too little memory, is another error. A schedule of the
-// kind custom that does not define what it computes is not carried out. The report is a function of
-// the schedule and the options alone.
+// outputs. A schedule that cannot be executed is a *schedule.Violation or *schedule.StallError. A
+// factor that the type does not have, or too little memory, is another error. A schedule of the
+// kind custom that does not define what it computes is not executed. The report depends on the
+// schedule and the options only.
 //
-// A program, or a schedule that Compose has made, is held against its definitions, tensor by
-// tensor: see RunTensors and DefineTensors. What may be off because a sum was rounded is followed
-// through all that is made of it. One that has a meaning (schedule.Meaning) is held against that,
-// op by op: every result of an op that is in memory, against what the op makes of the operands that
-// the schedule itself has. A check that is too much is not made, and not an error.
+// A program, or a schedule that Compose has made, is compared with its definitions, tensor by
+// tensor: see RunTensors and DefineTensors. The error of a rounded sum is propagated through
+// everything computed from it. A schedule with a meaning (schedule.Meaning) is compared with that,
+// op by op. Every result of an op that is in memory is compared with the op's result on the
+// operands that the schedule itself has. A check that is too large is not made, which is not an
+// error.
 //
-// The definition rounds the exact result, so it is infinite, or the 8-bit formats' largest number,
-// only if that is too large. A schedule whose partial sums are too large though the result is not
-// gives something else, and the bound does not cover it: that is a finding about the schedule on
-// these data, reported as a mismatch. Exact data never are too large.
+// The definition rounds the exact result. So it is infinite, or the 8-bit formats' largest number,
+// only if that is too large. If partial sums are too large though the result is not, the schedule
+// gives another value, which the bound does not cover. That is a finding about the schedule on
+// these data, reported as a mismatch. Exact data are never too large.
 //
-// Where a switch adds floats (multimem), the report never says more than NumbersBounded: order and
-// width of its additions are not published, and what was compared is one of the orders. Integers,
-// minima and maxima do not depend on that.
+// Where a switch adds floats (multimem), the report is NumbersBounded at best. Order and width of a
+// switch's additions are not published, and only one order was compared. Integers, minima and
+// maxima do not depend on that.
 func Check(s *schedule.Schedule, o CheckOptions) (Report, error) {
 	if err := s.Spec.Validate(); err != nil {
 		return Report{}, err
@@ -168,7 +169,7 @@ func Check(s *schedule.Schedule, o CheckOptions) (Report, error) {
 	return r, err
 }
 
-// countOf is the number of elements as in the NCCL call; where blocks differ, of the largest
+// countOf returns the number of elements as in the NCCL call; where blocks differ, of the largest
 // buffer.
 func countOf(spec *collective.Spec) int64 {
 	if spec.Kind.Splits() {
@@ -177,8 +178,8 @@ func countOf(spec *collective.Spec) int64 {
 	return spec.Count
 }
 
-// check computes and compares all windows, on all processors. Windows are independent, and how
-// findings are put together does not depend on their order.
+// check computes and compares all windows, on all processors. Windows are independent, and the
+// result does not depend on their order.
 func check[T dtype.Number](v *survey, o *CheckOptions, w work) (Report, error) {
 	windows := v.windows(w.window)
 	workers := int(min(int64(w.workers), windows))
@@ -217,7 +218,7 @@ func check[T dtype.Number](v *survey, o *CheckOptions, w work) (Report, error) {
 	return v.doubt(together(results)), nil
 }
 
-// doubt is a report of what is in doubt where a switch adds: nobody tells its order.
+// doubt weakens the verdict of a report where a switch adds, since its order is unknown.
 func (v *survey) doubt(r Report) Report {
 	if v.code.merges && rounds(&v.s.Spec) && r.Numbers == NumbersExact {
 		r.Numbers = NumbersBounded
@@ -225,7 +226,7 @@ func (v *survey) doubt(r Report) Report {
 	return r
 }
 
-// together puts the findings of all workers together.
+// together combines the findings of all workers.
 func together[T dtype.Number](results []*comparison[T]) Report {
 	total, inexact := Report{Numbers: NumbersExact, RanksAgree: true}, false
 	var mean mean

@@ -9,13 +9,13 @@ import (
 	"collsim/schedule"
 )
 
-// aTensor is what the numbers of a tensor are made for: no operator, no rank beside its own.
+// aTensor is the collective for which the numbers of a tensor are made: no operator, one rank.
 var aTensor = collective.Spec{Ranks: 1}
 
-// defaultFLOPs is how many operations a check's kernels have at most, where nobody says.
+// defaultFLOPs bounds the operations of a check's kernels by default.
 const defaultFLOPs = 100e9
 
-// checkProgram is Check of a program or a composed schedule.
+// checkProgram checks a program or a composed schedule (Check).
 func checkProgram(s *schedule.Schedule, o *CheckOptions) (Report, error) {
 	p, err := o.affordProgram(s)
 	if err != nil || p.why != "" {
@@ -32,17 +32,17 @@ func checkProgram(s *schedule.Schedule, o *CheckOptions) (Report, error) {
 	return p.d.compare(given, got, exact)
 }
 
-// affordedProgram is a program that a check computes, what it defines, and what it takes to carry
-// it out; or why none is.
+// affordedProgram is a program that a check computes, its definition, and its cost; or why there is
+// none.
 type affordedProgram struct {
 	s   *schedule.Schedule
 	d   *script
 	c   cost
-	by  int64 // its sizes are one of so many parts
+	by  int64 // its sizes are divided by this
 	why string
 }
 
-// affordProgram is the program of the first sizes that are not too much.
+// affordProgram returns the program with the first sizes that are affordable.
 func (o *CheckOptions) affordProgram(s *schedule.Schedule) (p affordedProgram, err error) {
 	p = affordedProgram{s: s, by: 1}
 	for {
@@ -64,7 +64,7 @@ func (o *CheckOptions) affordProgram(s *schedule.Schedule) (p affordedProgram, e
 	}
 }
 
-// look finds out what a schedule defines and takes, and why that is too much.
+// look finds a schedule's definition and cost, and why that is too much.
 func (p *affordedProgram) look(o *CheckOptions) (err error) {
 	s := p.s
 	if p.why = ""; s.Parts() == nil && (s.Len(schedule.Input, 0) > 0 ||
@@ -96,14 +96,14 @@ func (p *affordedProgram) look(o *CheckOptions) (err error) {
 	return nil
 }
 
-// tensorFinding is what some elements are like; loose says that some differ of which nobody knows
-// how far they may.
+// A tensorFinding is the comparison of some elements; loose says that some differ without a known
+// bound.
 type tensorFinding struct {
 	finding
 	loose bool
 }
 
-// compare holds results against the definition; exact says that nothing is rounded on these data.
+// compare compares results with the definition; exact says that nothing is rounded on these data.
 func (d *script) compare(given, got Tensors, exact bool) (Report, error) {
 	v, err := evaluate(d, given, exact)
 	if err != nil {
@@ -120,7 +120,7 @@ func (d *script) compare(given, got Tensors, exact bool) (Report, error) {
 	return c.report(v, got), nil
 }
 
-// tensorComparison gathers how values compare with what is defined.
+// tensorComparison accumulates comparisons of values with their definitions.
 type tensorComparison struct {
 	r              Report
 	mean           mean
@@ -145,7 +145,7 @@ func (c *tensorComparison) add(v *definedValues, got Tensors, i, rank int, at sc
 	}
 }
 
-// report says how all compare; got are the results.
+// report returns the comparison of all values; got are the results.
 func (c *tensorComparison) report(v *definedValues, got Tensors) Report {
 	r := &c.r
 	for _, i := range results(v.s) {
@@ -178,7 +178,7 @@ func (v *definedValues) hold(got Tensors, i, rank int, at schedule.Span) tensorF
 		v.doubts[i][rank].slice(at.Off, at.Len))
 }
 
-// mismatch shows a wrong element.
+// mismatch formats a wrong element.
 func (v *definedValues) mismatch(got Tensors, i, rank int, element int64) *Mismatch {
 	width := int64(v.types[i].Width())
 	show := func(b []byte) string { return typeOf(v.types[i]).text(b[element*width:][:width]) }
@@ -213,8 +213,8 @@ func (v *definedValues) agree(got Tensors) bool {
 	return true
 }
 
-// hold compares elements with what is defined, which they may differ from as far as the doubt says.
-// Zeros of both signs are equal, and so are all NaN.
+// hold compares elements with their definitions, within their doubt. Zeros of both signs are equal,
+// and so are all NaN.
 func (as[T]) hold(want, got []byte, d *doubt) (f tensorFinding) {
 	if string(want) == string(got) {
 		return f
@@ -253,7 +253,8 @@ func (as[T]) hold(want, got []byte, d *doubt) (f tensorFinding) {
 	return f
 }
 
-// judge says of an element that differs whether it may.
+// judge records an element that differs: as loose if its doubt is infinite, or as wrong if it
+// exceeds its doubt.
 func (f *tensorFinding) judge(i int, distance float64, d *doubt) {
 	switch {
 	case d != nil && math.IsInf(d.most[i], 1) && !math.IsNaN(distance):

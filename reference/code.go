@@ -2,13 +2,13 @@ package reference
 
 import "collsim/schedule"
 
-// A compiler makes of each sub-step of a schedule the moves of data that it consists of, so that
-// they can be repeated for every window without walking the schedule again.
+// A compiler translates each sub-step of a schedule to moves of data, so that they can be repeated
+// for every window without walking the schedule again.
 //
 //	recvReduceCopySend  ──►  take message 3 · fold in[2] · store out[2] · give message 7
 type compiler struct {
 	s      *schedule.Schedule
-	stored bool          // inputs are kept in memory
+	stored bool          // inputs are stored in memory
 	parts  *[3]partition // of the memories
 	widens bool          // steps compute in float32
 	merges bool          // a switch adds
@@ -22,17 +22,18 @@ type tape struct {
 	list  []part // of all moves
 }
 
-// move is one thing that is done with the value of a sub-step. The value of a sub-step is gone when
-// the next begins.
+// A move is one operation on the value of a sub-step. The value exists only until the next
+// sub-step.
 type move struct {
 	kind     moveKind
-	memory   schedule.Buffer // of a region: the memory it lies in
+	memory   schedule.Buffer // of a region: its memory
 	scale    bool            // the operand is scaled first
-	rank     int32           // whose memory; of take, who takes it
+	rank     int32           // owner of the memory; for take, the receiver
 	handle   int32           // of a message
 	from, to int32           // the region's parts in the compiler's list
 }
 
+// A moveKind selects the operation of a move.
 type moveKind uint8
 
 const (
@@ -51,14 +52,14 @@ const (
 	drop                       // the value is forgotten
 )
 
-// bytesPerMove and bytesPerPart are what a move and a part take in memory.
+// bytesPerMove and bytesPerPart are the sizes of a move and a part in memory.
 const (
 	bytesPerMove = 24
 	bytesPerPart = 16
 )
 
-// part is n elements that are named as one. at is the number of the part in its memory's partition;
-// or in an input that is not stored, where it begins.
+// A part is n elements that are named together. at is the number of the part in its memory's
+// partition or, in an input that is not stored, its offset.
 type part struct{ at, n int64 }
 
 // compile appends the moves of a sub-step.
@@ -118,7 +119,7 @@ func computes(step *schedule.Step) bool {
 	return n > 1 || step.Scale
 }
 
-// add appends a move; one that makes a value, with what it takes to go on in float32.
+// add appends a move. If widens, it appends what makes the move's value float32, too.
 func (c *compiler) add(m move, widens bool) {
 	if !widens {
 		c.moves = append(c.moves, m)
@@ -133,7 +134,7 @@ func (c *compiler) add(m move, widens bool) {
 }
 
 // multimem appends what a switch does: it adds up the regions of a team, in the team's order,
-// before the sum is combined with what there is.
+// before the sum is combined with the value so far.
 func (c *compiler) multimem(at *schedule.Visit, f *schedule.Source, found, wide bool) {
 	c.merges = true
 	if found {
@@ -155,8 +156,8 @@ func (c *compiler) multimem(at *schedule.Visit, f *schedule.Source, found, wide 
 	}
 }
 
-// results appends what becomes of the value: puts land, also those of a switch, regions are stored,
-// then the last message gets the buffer itself.
+// results appends the uses of the value. Puts land, also a switch's, and regions are stored. The
+// last message gets the buffer itself.
 func (c *compiler) results(at *schedule.Visit, found bool) {
 	step, last := at.Step, -1
 	lands := func(rank int32, r *schedule.Region) {
@@ -195,7 +196,7 @@ func (c *compiler) results(at *schedule.Visit, found bool) {
 }
 
 // region lists the parts of a region of a rank. It names blocks one by one, since a partition
-// is made of blocks.
+// consists of blocks.
 func (c *compiler) region(m *move, at *schedule.Visit, rank int, r *schedule.Region) {
 	where := at.Spot()
 	where.Rank = rank
@@ -214,17 +215,18 @@ func (c *compiler) region(m *move, at *schedule.Visit, rank int, r *schedule.Reg
 	m.to = int32(len(c.list))
 }
 
-// reset forgets all moves.
+// reset removes all moves.
 func (t *tape) reset() { t.moves, t.list = t.moves[:0], t.list[:0] }
 
-// full reports whether it is time for another tape: long ones would be copied when they grow.
+// full reports whether to begin another tape: long ones would be copied when they grow.
 func (t *tape) full() bool { return len(t.moves) >= 1<<14 || len(t.list) >= 1<<14 }
 
-// fresh is an empty tape that is expected to become as long.
+// fresh returns an empty tape with the capacity of this one.
 func (t *tape) fresh() tape {
 	return tape{make([]move, 0, len(t.moves)+8), make([]part, 0, len(t.list)+8)}
 }
 
+// bytes returns the memory of a tape.
 func (t *tape) bytes() int64 {
 	return bytesPerMove*int64(cap(t.moves)) + bytesPerPart*int64(cap(t.list))
 }

@@ -10,7 +10,7 @@ import (
 	"collsim/schedule"
 )
 
-// comparison holds what a machine has computed against the definition, and sums up.
+// A comparison compares what a machine has computed with the definition, and sums up.
 type comparison[T dtype.Number] struct {
 	m       *machine[T]
 	d       *definition[T]
@@ -21,15 +21,15 @@ type comparison[T dtype.Number] struct {
 	report  Report
 	mean    mean
 	inexact bool                                  // some element differs, within its bound
-	each    func(rank int, element int64, want T) // is told of wrong elements, unless it is nil
+	each    func(rank int, element int64, want T) // called for wrong elements unless nil
 
-	// The elements that were wanted last. Ranks follow each other with the same ones, so they are
-	// defined once, and what the first rank's were like is known of all that have the same bits.
+	// The elements wanted last. Ranks with the same ones follow each other, so they are defined
+	// once. The finding of the first rank holds for all ranks with the same bits.
 	key       origin
 	want      [block]T
 	right     []float64 // the same as float64
 	tolerance [block]float64
-	largest   [block]float64 // what an ulp is of, where the operands are larger than the result
+	largest   [block]float64 // base of the ulp where operands are larger than the result
 	tolerant  bool           // right, tolerance and largest are computed
 	first     []T
 	found     finding
@@ -37,16 +37,16 @@ type comparison[T dtype.Number] struct {
 	rightWide, gotWide []float64
 }
 
-// finding is what some elements are like.
+// A finding is the comparison of some elements.
 type finding struct {
-	wrong  int64
-	at     int // the first wrong one
-	differ bool
-	ulp    float64
-	units  uint64  // Σ ulp, in units of 1/ulpUnit
-	share  float64 // the largest relative distance
-	places []int   // of the wrong ones, if somebody is to be told
-	tells  bool
+	wrong   int64
+	at      int // the first wrong one
+	differ  bool
+	ulp     float64
+	units   uint64  // Σ ulp, in units of 1/ulpUnit
+	share   float64 // the largest relative distance
+	places  []int   // of the wrong ones, if reports is set
+	reports bool
 }
 
 // mean is a sum of 128 bits, so that it does not depend on the order.
@@ -61,11 +61,13 @@ const (
 	mostULP = 1 << 32
 )
 
+// add adds a sum of so many elements.
 func (m *mean) add(hi, lo uint64, elements int64) {
 	sum, carry := bits.Add64(m.lo, lo, 0)
 	m.hi, m.lo, m.elements = m.hi+hi+carry, sum, m.elements+elements
 }
 
+// value returns the mean in units in the last place.
 func (m *mean) value() float64 {
 	if m.elements == 0 {
 		return 0
@@ -74,7 +76,7 @@ func (m *mean) value() float64 {
 	return sum / ulpUnit / float64(m.elements)
 }
 
-// newComparison compares with a definition; whatever has been rounded in this way.
+// newComparison returns a comparison with a definition, for values that were rounded in this way.
 func newComparison[T dtype.Number](d *definition[T], r rounding) *comparison[T] {
 	c := &comparison[T]{d: d, common: d.spec.Kind.Shared(), report: Report{RanksAgree: true}}
 	if c.bound = r.bound(d.spec); c.bound > 0 {
@@ -104,8 +106,8 @@ func (c *comparison[T]) outputs() {
 	})
 }
 
-// outputPlace is where a rank's output lies in its memory, and how many ranks from it on have the
-// same elements.
+// An outputPlace is the range of a rank's output in its memory, and how many ranks from it on have
+// the same elements.
 type outputPlace struct {
 	rank, together int
 	base, end      int64
@@ -126,8 +128,8 @@ func placesOf(s *schedule.Schedule, common bool) (list []outputPlace) {
 	return list
 }
 
-// stretch compares the n elements of every rank's memory that are in the machine's from at on, and
-// are really those from off on.
+// stretch compares n elements of every rank's memory: those at index at in the machine's memory, at
+// offset off in the real one.
 func (c *comparison[T]) stretch(home schedule.Buffer, at, off, n int64) {
 	for i := range c.places {
 		p := &c.places[i]
@@ -144,7 +146,7 @@ func (c *comparison[T]) stretch(home schedule.Buffer, at, off, n int64) {
 	}
 }
 
-// elements compares elements of a rank, from off of its output on, with what they should be.
+// elements compares elements of a rank, from off of its output on, with their definition.
 func (c *comparison[T]) elements(rank int, off int64, got []T, o origin) {
 	if o != c.key {
 		c.key, c.tolerant, c.first = o, false, nil
@@ -173,7 +175,7 @@ func (c *comparison[T]) elements(rank int, off int64, got []T, o origin) {
 	}
 }
 
-// judge says what elements are like, compared with those that are wanted.
+// judge returns the comparison of elements with those that are wanted.
 func (c *comparison[T]) judge(got []T) finding {
 	want := c.want[:len(got)]
 	switch {
@@ -182,7 +184,7 @@ func (c *comparison[T]) judge(got []T) finding {
 	case isFloat[T]():
 		return c.judgeFloats(got)
 	}
-	f := finding{differ: true, tells: c.each != nil}
+	f := finding{differ: true, reports: c.each != nil}
 	for i, x := range got {
 		if y := want[i]; x != y {
 			f.note(gap(x, y), 1, math.Abs(dtype.Value(y)))
@@ -192,9 +194,9 @@ func (c *comparison[T]) judge(got []T) finding {
 	return f
 }
 
-// judgeFloats takes zeros of both signs, and all NaN, as equal.
+// judgeFloats compares floats (judge). Zeros of both signs are equal, and so are all NaN.
 func (c *comparison[T]) judgeFloats(got []T) finding {
-	f := finding{tells: c.each != nil}
+	f := finding{reports: c.each != nil}
 	n := len(got)
 	if !c.tolerant {
 		c.right = room(&c.rightWide, n)
@@ -217,7 +219,7 @@ func (c *comparison[T]) judgeFloats(got []T) finding {
 	return f
 }
 
-// note takes an element that differs into account.
+// note records an element that differs.
 func (f *finding) note(distance, ulp, size float64) {
 	f.differ = true
 	if math.IsNaN(distance) || math.IsInf(distance, 0) {
@@ -237,12 +239,12 @@ func (f *finding) reject(i int) {
 		f.at = i
 	}
 	f.wrong++
-	if f.tells {
+	if f.reports {
 		f.places = append(f.places, i)
 	}
 }
 
-// gap is the distance of two integers: never 0 unless they are equal, however large they are.
+// gap returns the distance of two integers: never 0 unless they are equal, however large they are.
 func gap[T dtype.Number](x, y T) float64 {
 	return float64(uint64(int64(max(x, y))) - uint64(int64(min(x, y))))
 }

@@ -9,13 +9,13 @@ import (
 	"collsim/dtype"
 )
 
-// Data is the kind of numbers that a check is made on (check.data).
+// Data is the kind of numbers for a check (check.data).
 type Data uint8
 
 const (
-	// Exact are small integers, times a power of two where the operator wants that, such that
-	// every partial result is exact in whatever order (the idea of nccl-tests' verifiable data):
-	// a right schedule then gives exactly the definition.
+	// Exact are small integers, times a power of two where the operator needs that, such that every
+	// partial result is exact in any order (the idea of nccl-tests' verifiable data). A right
+	// schedule then gives exactly the definition.
 	Exact Data = iota
 	// Uniform are uniformly distributed in [−1, 1), or over all values of an integer type. Sums
 	// of floats depend on the order of additions.
@@ -27,7 +27,7 @@ const (
 
 var dataNames = [...]string{"exact", "uniform", "normal"}
 
-// String is the name in scenarios.
+// String returns the name in scenarios.
 func (d Data) String() string {
 	if int(d) >= len(dataNames) {
 		return fmt.Sprintf("Data(%d)", d)
@@ -35,8 +35,7 @@ func (d Data) String() string {
 	return dataNames[d]
 }
 
-// numbers is how the inputs of a check are made: every element is a pure function of it, rank and
-// index.
+// numbers defines the inputs of a check: every element is a pure function of it, rank and index.
 type numbers struct {
 	data      Data
 	op        collective.Op // 0 for kinds that do not reduce
@@ -47,18 +46,19 @@ type numbers struct {
 	// Exact sums without scale are integers of 32 or 64 random bits, shifted right by so much.
 	shift  uint
 	exact  exactness
-	turns  int          // ranks of which a factor of a product is not ±1
+	turns  int          // ranks with a factor of a product other than ±1
 	normal *normalTable // of Normal
 }
 
-// generator makes the inputs of a check in T. Machines that work at once have one each.
+// A generator makes the inputs of a check in T. Each concurrent machine has its own.
 type generator[T dtype.Number] struct {
 	numbers
 	listed []T       // of Exact: levels, or the integers of a type narrower than 32 bits
-	narrow []float32 // in which numbers of other types are made, and then rounded
+	narrow []float32 // buffer in which other types' numbers are made, before rounding
 	fine   []float64
 }
 
+// newGenerator returns a generator of a collective's inputs.
 func newGenerator[T dtype.Number](spec *collective.Spec, data Data, seed uint64) *generator[T] {
 	t := dtype.Of[T]()
 	g := &generator[T]{numbers: numbers{data: data, op: spec.Op, dtype: t, ranks: spec.Ranks,
@@ -87,19 +87,20 @@ func newGenerator[T dtype.Number](spec *collective.Spec, data Data, seed uint64)
 	return g
 }
 
-// levelled reports whether inputs are of the form of exactness.
+// levelled reports whether inputs have the form of exactness.
 func (g *numbers) levelled() bool {
 	return g.data == Exact && g.op != collective.Prod && g.exact.powers
 }
 
-// another is the same generator, for another machine.
+// another returns the same generator, for another machine.
 func (g *generator[T]) another() *generator[T] {
 	return &generator[T]{numbers: g.numbers, listed: g.listed}
 }
 
 const golden = 0x9e3779b97f4a7c15
 
-// scramble is the finalizer of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
+// scramble mixes the bits of a number: the finalizer of splitmix64 (Steele, Lea and Flood, OOPSLA
+// 2014).
 func scramble(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
@@ -113,15 +114,16 @@ const (
 	wyMask = 0x8bb84b93962eacc9
 )
 
-// word is the i-th random word of a stream.
+// word returns the i-th random word of a stream.
 func word(stream uint64, i int64) uint64 { return mix(stream + uint64(i)*wyStep) }
 
+// mix returns the output of wyrand for a state.
 func mix(state uint64) uint64 {
 	hi, lo := bits.Mul64(state, state^wyMask)
 	return hi ^ lo
 }
 
-// stream is the state of a rank's random words; rank −1 has those that all ranks share.
+// stream returns the state of a rank's random words; rank −1 has those that all ranks share.
 func (g *numbers) stream(rank int) uint64 {
 	return scramble(g.seed + uint64(rank+2)*golden)
 }
@@ -171,11 +173,11 @@ func (g *generator[T]) fill(dst []T, rank int, off int64) {
 	}
 }
 
-// fractions reports whether floats are not simply random integers, or these divided by one number,
-// nor of the form of exactness.
+// fractions reports whether floats are other than random integers, scaled random integers, or of
+// the form of exactness.
 func (g *numbers) fractions() bool { return g.data == Normal || g.op == collective.Prod }
 
-// fillFloats makes floats that fractions speaks of.
+// fillFloats makes the floats that fractions reports.
 func fillFloats[F float32 | float64](g *numbers, dst []F, rank int, off int64) {
 	if g.data == Exact {
 		fillProduct(g, dst, rank, off)
@@ -184,7 +186,7 @@ func fillFloats[F float32 | float64](g *numbers, dst []F, rank int, off int64) {
 	}
 }
 
-// half is the upper or lower half of a word: two elements of four bytes share a word.
+// half returns the upper or lower half of a word: two elements of four bytes share a word.
 func half(stream uint64, i int64) uint32 { return uint32(word(stream, i>>1) >> (32 * uint(i&1))) }
 
 // fillFloat32 makes integers of 32−shift bits; unit makes them fractions below 1 of 25 bits.
@@ -211,6 +213,7 @@ func fillFloat32(dst []float32, stream uint64, off int64, shift uint, unit bool)
 	}
 }
 
+// multiply multiplies all values by a number.
 func multiply[F float32 | float64](values []F, by F) {
 	for i := range values {
 		values[i] *= by
@@ -274,7 +277,7 @@ func (g *numbers) simple() bool {
 	return highest-lowest+bits.Len(uint(g.ranks)) <= 53
 }
 
-// exponent is that of a power of two.
+// exponent returns the exponent of a power of two.
 func exponent(x float64) int {
 	_, e := math.Frexp(x)
 	return e - 1

@@ -8,11 +8,11 @@ import (
 	"collsim/dtype"
 )
 
-// Define is the result of a collective by its definition: from each rank's input, each rank's
-// output, empty where it gets nothing. Floats are what exact arithmetic gives, rounded once, to
-// infinity or in the 8-bit formats to the largest number where it is too large; where the operator
-// has a factor, it is the factor rounded to T, and the mean is the exact one whatever Spec.Avg.
-// Inputs are as long as Spec.In says. The kind custom has no definition.
+// Define computes the result of a collective by its definition: from each rank's input, each rank's
+// output, empty where it gets nothing. Floats are the exact result, rounded once: to infinity where
+// it is too large, or in the 8-bit formats to the largest number. The operator's factor, if any, is
+// rounded to T; the mean is the exact one whatever Spec.Avg. Inputs have the lengths of Spec.In.
+// The kind custom has no definition.
 func Define[T dtype.Number](spec collective.Spec, inputs [][]T) ([][]T, error) {
 	if err := fits[T](&spec, inputs); err != nil {
 		return nil, err
@@ -39,10 +39,10 @@ func Define[T dtype.Number](spec collective.Spec, inputs [][]T) ([][]T, error) {
 	return outputs, nil
 }
 
-// undefined is why there is nothing to compare with.
+// undefined explains why there is nothing to compare with.
 const undefined = "custom has no definition to compare with"
 
-// fits says what is wrong with a spec or with given inputs.
+// fits returns an error if a spec or given inputs are invalid.
 func fits[T dtype.Number](spec *collective.Spec, inputs [][]T) error {
 	if err := spec.Validate(); err != nil {
 		return err
@@ -53,7 +53,7 @@ func fits[T dtype.Number](spec *collective.Spec, inputs [][]T) error {
 	return given(spec, inputs, spec.In)
 }
 
-// given says what is wrong with inputs: their type, number, or lengths.
+// given returns an error if inputs have the wrong type, number, or lengths.
 func given[T dtype.Number](spec *collective.Spec, inputs [][]T, length func(rank int) int64) error {
 	if spec.Kind != collective.Barrier && spec.Type != dtype.Of[T]() {
 		return fmt.Errorf("reference: inputs are %v, but the collective is of %v", dtype.Of[T](),
@@ -74,16 +74,17 @@ func given[T dtype.Number](spec *collective.Spec, inputs [][]T, length func(rank
 // source fills dst with the elements off, off+1, … of a rank's input.
 type source[T dtype.Number] func(dst []T, rank int, off int64)
 
-// reader is the source of given inputs.
+// reader returns the source of given inputs.
 func reader[T dtype.Number](inputs [][]T) source[T] {
 	return func(dst []T, rank int, off int64) { copy(dst, inputs[rank][off:]) }
 }
 
-// block is how many elements are defined at a time: its buffers stay in the first cache.
+// block is the number of elements that are defined at a time: its buffers fit the first-level
+// cache.
 const block = 2048
 
-// definition computes what outputs should be, element by element, from the meaning of the kind.
-// It is written without collective.Spec.Want, so that each can be held against the other.
+// A definition computes the right outputs, element by element, from the meaning of the kind. It
+// does not use collective.Spec.Want, so that each can be tested against the other.
 type definition[T dtype.Number] struct {
 	spec   *collective.Spec
 	input  source[T]
@@ -92,20 +93,21 @@ type definition[T dtype.Number] struct {
 
 	buffer [block]T
 	wide   []float64
-	upper  []T // what the exact result may be rounded to at most
+	upper  []T // largest value that the exact result may round to
 	sums
 }
 
+// newDefinition returns the definition of a collective.
 func newDefinition[T dtype.Number](spec *collective.Spec, input source[T],
 	simple bool) *definition[T] {
 	return &definition[T]{spec: spec, input: input, simple: simple,
 		double: dtype.Of[T]() == dtype.Float64}
 }
 
-// allRanks as origin.from is the reduction over all ranks.
+// allRanks as origin.from means the reduction over all ranks.
 const allRanks = -1
 
-// origin is what n output elements are: the elements off, off+1, … of the input of a rank, or
+// An origin is the source of n output elements: elements off, off+1, … of the input of a rank, or
 // of the reduction over all.
 type origin struct {
 	from int
@@ -113,7 +115,7 @@ type origin struct {
 	n    int64
 }
 
-// origin says what element off of a rank's output, and those after it, are made of.
+// origin returns the origin of element off of a rank's output, and of those after it.
 func (d *definition[T]) origin(rank int, off int64) origin {
 	s := d.spec
 	switch s.Kind {
@@ -146,7 +148,7 @@ func (d *definition[T]) origin(rank int, off int64) origin {
 	return d.uneven(rank, off)
 }
 
-// uneven is origin for the kinds that concatenate blocks of given sizes.
+// uneven computes origin for the kinds that concatenate blocks of given sizes.
 func (d *definition[T]) uneven(rank int, off int64) origin {
 	for from := range d.spec.Ranks {
 		size, before := int64(0), int64(0)
@@ -170,7 +172,7 @@ func (d *definition[T]) uneven(rank int, off int64) origin {
 	panic(fmt.Sprintf("reference: element %d is beyond the output of rank %d", off, rank))
 }
 
-// produce makes dst, of at most block elements, what an origin says.
+// produce sets dst, of at most block elements, to an origin's values.
 func (d *definition[T]) produce(dst []T, o origin) {
 	switch {
 	case o.from != allRanks:

@@ -9,27 +9,27 @@ import (
 	"collsim/schedule"
 )
 
-// definedValues are the values of a script as they are defined, of every rank, little-endian; and
-// how far those that are computed may be off.
+// definedValues are the values of a script by definition, on every rank, little-endian, with their
+// doubts.
 type definedValues struct {
 	*script
 	values [][][]byte          // by value and rank
 	doubts [][]*doubt          // nil of values that may not be off at all
-	known  [][][]schedule.Span // what is given or defined
-	bound  rounding            // the largest that counted
+	known  [][][]schedule.Span // given or defined elements
+	bound  rounding            // the largest used
 	most   float64             // its bound
 	merges bool                // a switch adds
 	exact  bool                // nothing is rounded on these data
 }
 
-// doubt is how far the elements of a value may be from what they are defined as, and what a unit in
-// the last place is one of if that is larger: as Report.MaxULP says. What is off by something that
-// nobody has derived may be off by infinity.
+// A doubt is, for each element of a value, how far computed values may be from the definition.
+// largest is the base of a unit in the last place where that is larger than the value, as in
+// Report.MaxULP. An element without a derived bound has an infinite doubt.
 type doubt struct{ most, largest []float64 }
 
 const bytesPerDoubt = 16
 
-// evaluate carries a script out from what is given; exact says that nothing is rounded.
+// evaluate computes all lines of a script from given values; exact says that nothing is rounded.
 func evaluate(d *script, given Tensors, exact bool) (*definedValues, error) {
 	v := newDefinedValues(d, given, exact)
 	for i := range d.lines {
@@ -40,7 +40,7 @@ func evaluate(d *script, given Tensors, exact bool) (*definedValues, error) {
 	return v, nil
 }
 
-// newDefinedValues are those of a script of which no line has been carried out.
+// newDefinedValues returns the values of a script before its first line.
 func newDefinedValues(d *script, given Tensors, exact bool) *definedValues {
 	v := &definedValues{script: d, exact: exact, values: make([][][]byte, len(d.types)),
 		doubts: make([][]*doubt, len(d.types)), known: make([][][]schedule.Span, len(d.types))}
@@ -61,13 +61,13 @@ func newDefinedValues(d *script, given Tensors, exact bool) *definedValues {
 	return v
 }
 
-// made holds what a line makes on each of its ranks, and how far that may be off.
+// made has the results of a line on each of its ranks, with their doubts.
 type made struct {
 	values [][]byte
 	doubts []*doubt
 }
 
-// line carries a line out on all ranks.
+// line computes a line on all ranks.
 func (v *definedValues) line(l *line) error {
 	m, err := v.make(l)
 	if err == nil {
@@ -76,7 +76,7 @@ func (v *definedValues) line(l *line) error {
 	return err
 }
 
-// make works out what a line makes of the present values.
+// make returns the results of a line on the present values.
 func (v *definedValues) make(l *line) (made, error) {
 	if l.kernel != nil {
 		return v.kernel(l)
@@ -84,7 +84,7 @@ func (v *definedValues) make(l *line) (made, error) {
 	return v.collective(l)
 }
 
-// store has a line's place hold what it has made.
+// store writes the results of a line to its place.
 func (v *definedValues) store(l *line, m made) {
 	for k, rank := range l.ranks {
 		v.write(l.to, k, rank, m.values[k], m.doubts[k])
@@ -121,7 +121,7 @@ func (v *definedValues) kernel(l *line) (m made, err error) {
 
 func (as[T]) widened(dst []float64, elements []byte) { dtype.Widen(dst, getAll[T](elements)) }
 
-// collective does a collective's line.
+// collective computes a collective's line.
 func (v *definedValues) collective(l *line) (made, error) {
 	spec := l.spec
 	inputs, doubted := make([][]byte, spec.Ranks), make([]*doubt, spec.Ranks)
@@ -156,7 +156,7 @@ func (v *definedValues) collective(l *line) (made, error) {
 	return made{outputs, doubts}, nil
 }
 
-// read are n elements of a place on the k-th rank of a line.
+// read returns n elements of a place on the k-th rank of a line.
 func (v *definedValues) read(p place, k, rank int, n int64) []byte {
 	if n == 0 {
 		return nil
@@ -165,6 +165,8 @@ func (v *definedValues) read(p place, k, rank int, n int64) []byte {
 	return v.values[p.value][rank][p.offsets[k]*width:][:n*width]
 }
 
+// doubtsAt returns the doubts of n elements of a place on the k-th rank of a line; nil if there are
+// none.
 func (v *definedValues) doubtsAt(p place, k, rank int, n int64) *doubt {
 	if n == 0 || v.doubts[p.value][rank] == nil {
 		return nil
@@ -172,6 +174,7 @@ func (v *definedValues) doubtsAt(p place, k, rank int, n int64) *doubt {
 	return v.doubts[p.value][rank].slice(p.offsets[k], n)
 }
 
+// slice returns the doubts of a range.
 func (d *doubt) slice(off, n int64) *doubt {
 	if d == nil {
 		return nil
@@ -179,9 +182,10 @@ func (d *doubt) slice(off, n int64) *doubt {
 	return &doubt{d.most[off:][:n], d.largest[off:][:n]}
 }
 
+// newDoubt returns doubts of 0.
 func newDoubt(n int64) *doubt { return &doubt{make([]float64, n), make([]float64, n)} }
 
-// write makes elements what a line says.
+// write sets elements of a place, with their doubts.
 func (v *definedValues) write(p place, k, rank int, elements []byte, d *doubt) {
 	if len(elements) == 0 {
 		return
@@ -205,6 +209,7 @@ func (v *definedValues) write(p place, k, rank int, elements []byte, d *doubt) {
 	copy(own.largest, d.largest)
 }
 
+// allZero reports whether all numbers are 0.
 func allZero(list []float64) bool {
 	for _, x := range list {
 		if x != 0 {
@@ -258,11 +263,11 @@ func (as[T]) define(spec *collective.Spec, in [][]byte) ([][]byte, error) {
 	return outputs, nil
 }
 
-// doubts is how far the results of a reduction may be off: by the bound of its roundings; and where
-// operands may be off themselves, by the sum of that, and its share in the bound. Of x + d with
-// |d| ≤ δ the schedule computes a sum within W·Σ|x+d| + r of f·Σ(x+d), which is within
-// W·Σ|x| + r + (W+f)·Σδ of f·Σx, W, f and r as weight and scale say; least and greatest are off by
-// no more than the sum of all δ. Of products nobody has derived it.
+// doubts returns how far the results of a reduction may be off: by the bound of its roundings.
+// Where operands may be off themselves, their doubts add up, and increase that bound. Of x + d with
+// |d| ≤ δ the schedule computes a sum within W·Σ|x+d| + r of f·Σ(x+d). That is within W·Σ|x| + r +
+// (W+f)·Σδ of f·Σx, with W, f and r from weight and scale. Minima and maxima are off by no more
+// than the sum of all δ. Products have no derived bound.
 func (as[T]) doubts(spec *collective.Spec, in [][]byte, r rounding, moved []*doubt) []*doubt {
 	inputs := make([][]T, len(in))
 	for k := range in {
@@ -305,7 +310,7 @@ func (as[T]) doubts(spec *collective.Spec, in [][]byte, r rounding, moved []*dou
 	return all
 }
 
-// doubtsOf notes how far a rank's elements may be off.
+// doubtsOf sets how far a rank's elements may be off.
 func (c *comparison[T]) doubtsOf(rank int, d *doubt) {
 	for off, end := int64(0), int64(len(d.most)); off < end; {
 		o := c.d.origin(rank, off)

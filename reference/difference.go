@@ -6,37 +6,36 @@ import (
 	"collsim/schedule"
 )
 
-// Difference is an element that differs, and what explains all that do.
+// A Difference is an element that differs, and an explanation of all that do.
 type Difference struct {
 	Rank         int
 	Element      int64 // of the rank's output tensor, in C order
 	Chunk        int   // of the schedule
 	Theirs, Ours Bits
-	// Order is how the schedule puts the element together: the ranks whose inputs it adds, in their
-	// order, with brackets. Of what is only moved it is the rank that it comes from.
+	// Order is the order in which the schedule adds the element: the ranks whose inputs it adds,
+	// with brackets. If it is only moved, Order is the rank that it comes from.
 	Order string
 	// Switch says that a switch combines some of them, in an order of its own.
 	Switch bool
-	// Gives lists what gives theirs: of every element that differs and is not wrong, and of every one
-	// that is equal. If nothing does, it lists what gives most of those that differ. First one
-	// rounding of the whole sum and other ways to divide by the number of ranks are tried, and only
-	// then other orders.
+	// Gives lists recipes that give theirs for every element that differs without being wrong, and
+	// for every equal one. If there are none, it lists those that give most of the differing ones.
+	// One rounding of the whole sum and other ways to divide by the number of ranks are tried
+	// first, then other orders.
 	Gives []string
-	Tried []string // what was tried, in words; nil where nothing is added
-	// Of the Differ elements that differ, and are not wrong, Gives gives Explains; and others for
-	// Changes of the Equal ones. Of large results these are the first that were looked at.
+	Tried []string // what was tried; nil where nothing is added
+	// Gives explains Explains of the Differ elements that differ and are not wrong. It would change
+	// Changes of the Equal ones. Of large results only the first elements are counted.
 	Explains, Differ int64
 	Changes, Equal   int64
-	Part             bool // not all elements were looked at
+	Part             bool // not all elements were tried
 }
 
-// All reports whether what is in Gives gives all of theirs that were looked at.
+// All reports whether Gives explains all elements of theirs that were tried.
 func (d *Difference) All() bool {
 	return len(d.Gives) > 0 && d.Explains == d.Differ && d.Changes == 0
 }
 
-// explain says what is known of the first element that differs in a rank's outputs, and is not
-// wrong.
+// explain describes the first element of a rank's output that differs and is not wrong.
 func (t *Case) explain(position int, element int64, theirs, ours [][]byte,
 	wrong [][]bool) *Difference {
 	s, flat := t.Schedule, t.flat(position, element)
@@ -49,7 +48,7 @@ func (t *Case) explain(position int, element int64, theirs, ours [][]byte,
 		return d
 	}
 	order, _, err := t.term(position, flat)
-	if err != nil { // of a wrong schedule there may be none to tell
+	if err != nil { // a wrong schedule may have none
 		return d
 	}
 	leaves := order.Ranks()
@@ -65,8 +64,8 @@ func (t *Case) explain(position int, element int64, theirs, ours [][]byte,
 	return d
 }
 
-// term is how the schedule puts an element of a position's output together, and how many from it
-// on.
+// term returns the order in which the schedule adds an element of a position's output, and the
+// number of elements from it on with the same order.
 func (t *Case) term(position int, flat int64) (*schedule.Term, int64, error) {
 	if t.terms == nil {
 		terms, err := t.TermsOf(t.Schedule)
@@ -78,7 +77,7 @@ func (t *Case) term(position int, flat int64) (*schedule.Term, int64, error) {
 	return t.terms(position, flat)
 }
 
-// named is a term with the numbers of the network's ranks.
+// named returns a term with the numbers of the network's ranks.
 func (t *Case) named(order *schedule.Term) *schedule.Term {
 	c := *order
 	if c.Left == nil {
@@ -89,8 +88,10 @@ func (t *Case) named(order *schedule.Term) *schedule.Term {
 	return &c
 }
 
+// merged reports whether a switch has combined parts of a term.
 func merged(t *schedule.Term) bool {
 	return t != nil && (t.Merged || merged(t.Left) || merged(t.Right))
 }
 
+// rankName formats the rank of a position.
 func (t *Case) rankName(position int) string { return fmt.Sprintf("r%d", t.Ranks[position]) }

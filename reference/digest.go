@@ -11,11 +11,11 @@ import (
 	"collsim/dtype"
 )
 
-// digest is the SHA-256, in hexadecimal, of the results of a program: of each in the order of their
-// names, the name and a zero byte; and then of each rank in order, the elements that the program
-// defines there, little-endian. Zeros of both signs are +0, and all NaN are the quiet one of
-// positive sign without payload, so that on data on which every order of additions gives the same
-// equal programs have equal digests.
+// digest returns the SHA-256, in hexadecimal, of the results of a program. For each result, in the
+// order of names, it hashes the name and a zero byte, then each rank's defined elements,
+// little-endian. Zeros of both signs hash as +0, and all NaN as the quiet one of positive sign
+// without payload. So equal programs have equal digests on data for which every order of additions
+// gives the same.
 func (v *definedValues) digest(got Tensors) string {
 	list := results(v.s)
 	slices.SortFunc(list, func(i, k int) int {
@@ -34,7 +34,7 @@ func (v *definedValues) digest(got Tensors) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// canonical is elements with one zero and one NaN.
+// canonical returns elements with one zero and one NaN.
 func (as[T]) canonical(elements []byte) []byte {
 	if !isFloat[T]() {
 		return elements

@@ -8,28 +8,30 @@ import (
 	"collsim/dtype"
 )
 
-// exactness is how floats are made such that nothing is ever rounded, where random integers below
-// 2^precision/n do not do: for operators that scale, and for formats of fewer numbers than ranks.
+// exactness is a form of floats with which nothing is ever rounded. It is used where random
+// integers below 2^precision/n do not suffice: for operators that scale, and for formats of fewer
+// numbers than ranks.
 //
-// Each is unit·(±2^j) with 0 ≤ j ≤ spread, for as many ranks as add up to no more than the format
-// holds; the others have 0 at that element, and at each element it is others. A factor f of b
-// significant bits gives products ±f·2^j, and sums of them are f times an integer: exact while
-// that has at most p−b bits. For avg the unit is n, or its odd part times a power of two that is
-// not
-// too large: n·2^j times 1/n rounded is 2^j exactly, because 1/n = m·2^e with 1 ≤ m < 2 is
-// rounded with a relative error of at most 2^−p/m, which times n·2^j is less than what rounding to
-// the power of two forgives; and n·(sum of ±2^j) is exact while n's odd part times that sum has at
-// most p bits. Where n has no such unit (its odd part has more than p bits, or 1/n is not normal),
-// one rank alone has one at each element, for which the product by 1/n, rounded, is the quotient.
-// Above 1024 ranks float8_e4m3's 1/n is 0, and so are then all means, exact and rounded.
+// Each number is unit·(±2^j) with 0 ≤ j ≤ spread, for as many ranks as add up to no more than the
+// format holds. The other ranks have 0 at that element; which ones they are differs between
+// elements. A factor f of b significant bits gives products ±f·2^j, and sums of them are f times an
+// integer: exact while that has at most p−b bits.
+//
+// For avg the unit is n, or its odd part times a power of two that is not too large. n·2^j times
+// 1/n rounded is 2^j exactly: 1/n = m·2^e with 1 ≤ m < 2 is rounded with a relative error of at
+// most 2^−p/m. Times n·2^j that is less than half the distance to the neighbours of the power of
+// two. And n·(sum of ±2^j) is exact while n's odd part times that sum has at most p bits. Where n
+// has no such unit (its odd part has more than p bits, or 1/n is not normal), only one rank has a
+// nonzero number at each element, for which the product by 1/n, rounded, is the quotient. Above
+// 1024 ranks float8_e4m3's 1/n is 0, and so are all means, exact and rounded.
 type exactness struct {
 	powers bool    // inputs are of this form
 	unit   float64 // for avg, else 1
 	spread uint    // of j
-	active int     // ranks of which an element is not 0
+	active int     // ranks with a nonzero number at an element
 }
 
-// exactFor is the form for a collective; its powers are false if plain integers do.
+// exactFor returns the form for a collective; powers is false if plain integers suffice.
 func exactFor[T dtype.Number](spec *collective.Spec) exactness {
 	t := dtype.Of[T]()
 	e := exactness{unit: 1, active: spec.Ranks, powers: true}
@@ -55,8 +57,8 @@ func exactFor[T dtype.Number](spec *collective.Spec) exactness {
 	return e
 }
 
-// premultiplied is the bits that a sum may have which is multiplied by the factor, so that the
-// product is a number.
+// premultiplied returns the bits that a sum may have so that its product with the factor is a
+// number of the type.
 func premultiplied[T dtype.Number](spec *collective.Spec) uint {
 	t, f := dtype.Of[T](), math.Abs(dtype.Value(factor[T](spec)))
 	room := uint(t.Precision()) - significant(f)
@@ -66,7 +68,8 @@ func premultiplied[T dtype.Number](spec *collective.Spec) uint {
 	return room
 }
 
-// averageable is a unit whose multiples of so many bits have a mean that is never rounded.
+// averageable returns a unit, and a number of bits, such that multiples of the unit with so many
+// bits have a mean that is never rounded.
 func averageable[T dtype.Number](spec *collective.Spec) (unit float64, room uint) {
 	t, n := dtype.Of[T](), uint(spec.Ranks)
 	twos := bits.TrailingZeros(n)
@@ -79,13 +82,13 @@ func averageable[T dtype.Number](spec *collective.Spec) (unit float64, room uint
 			return unit, room
 		}
 	}
-	if !spec.ScalesBefore() { // one rounding, of an exact sum
+	if !spec.ScalesBefore() { // an exact sum is rounded once
 		return 1, p
 	}
 	return singly[T](int(n)), 0
 }
 
-// topExponent is the exponent of a float type's largest number.
+// topExponent returns the exponent of a float type's largest number.
 func topExponent(t dtype.Type) int {
 	_, e := math.Frexp(t.Largest())
 	return e - 1
@@ -102,7 +105,7 @@ func scalesExactly[T dtype.Number](unit float64, room uint, n int) bool {
 	return true
 }
 
-// singly is a number whose mean with n−1 zeros is the same scaled before and divided after.
+// singly returns a number whose mean with n−1 zeros is the same scaled before and divided after.
 func singly[T dtype.Number](n int) float64 {
 	t := dtype.Of[T]()
 	p := min(t.Precision(), 9) // so many are tried of each exponent
@@ -118,14 +121,15 @@ func singly[T dtype.Number](n int) float64 {
 	return t.Smallest() // 1/n is 0
 }
 
-// means are x times 1/n, and x divided by n, as T has them.
+// means returns x times 1/n, and x divided by n, rounded to T.
 func means[T dtype.Number](x float64, n int) (product, quotient float64) {
 	scaled := []T{dtype.From[T](x)}
 	dtype.Scale(scaled, dtype.Reciprocal[T](n))
 	return dtype.Value(scaled[0]), dtype.Value(dtype.From[T](x / float64(n)))
 }
 
-// significant is the number of bits from the first to the last that is set in a float's mantissa.
+// significant returns the number of bits from the first to the last that is set in a float's
+// mantissa.
 func significant(x float64) uint {
 	m, _ := math.Frexp(math.Abs(x))
 	n := uint64(math.Ldexp(m, 53))
@@ -135,13 +139,13 @@ func significant(x float64) uint {
 	return uint(bits.Len64(n) - bits.TrailingZeros64(n))
 }
 
-// maxTurns bounds how many ranks' factors are not ±1 in an exact product: the exponents of a
-// partial product then never leave float32's.
+// maxTurns bounds the ranks with a factor other than ±1 in an exact product, so that the exponents
+// of partial products stay in float32's range.
 const maxTurns = 64
 
-// turnsOf is how many ranks' factors are not ±1, so that no partial product is too large, or so
-// small that it has fewer bits. Factors are from ½ to 2, or in random products from ⅔ to 3/2 or a
-// little more where they are rounded to few bits.
+// turnsOf returns the number of ranks with a factor other than ±1, such that no partial product
+// overflows or loses bits by being small. Factors are from ½ to 2, or in random products from ⅔ to
+// 3/2, a little more where they are rounded to few bits.
 func turnsOf(t dtype.Type, data Data) int {
 	up := topExponent(t) - 1
 	down := -(exponent(t.Smallest()) + t.Precision() - 1) // of the least normal number
@@ -154,12 +158,13 @@ func turnsOf(t dtype.Type, data Data) int {
 	return min(up, down)
 }
 
-// turn is a rank's place among those that take turns at an element, from a random rank on.
+// turn returns a rank's index in the order, from a random rank on, in which ranks get special
+// numbers at an element.
 func (g *numbers) turn(rank int, at int64) int {
 	return g.after(g.stream(-1), rank, at)
 }
 
-// after is turn with the stream that all ranks share.
+// after returns turn, given the stream that all ranks share.
 func (g *numbers) after(shared uint64, rank int, at int64) int {
 	first, _ := bits.Mul64(word(shared, at), uint64(g.ranks))
 	turn := rank + int(first)
@@ -193,7 +198,7 @@ func levels[T dtype.Number](e exactness) []T {
 	return list
 }
 
-// fillLevels makes inputs of the form of exactness, out of its numbers.
+// fillLevels makes inputs of the form of exactness from its levels.
 func fillLevels[T dtype.Number](g *numbers, dst []T, levels []T, rank int, off int64) {
 	own, shared, kinds := g.stream(rank), g.stream(-1), uint32(len(levels)/2)
 	var zero T
@@ -220,7 +225,7 @@ func integers[T dtype.Number](shift uint) []T {
 	return list
 }
 
-// fillIntegers is fillFloat32 for a type of few numbers, which are listed.
+// fillIntegers makes fillFloat32's integers for a type of few numbers, which are listed.
 func fillIntegers[T dtype.Number](dst []T, list []T, stream uint64, off int64, shift uint) {
 	shift &= 31
 	if len(dst) > 0 && off&1 == 1 {
@@ -238,8 +243,8 @@ func fillIntegers[T dtype.Number](dst []T, list []T, stream uint64, off int64, s
 	}
 }
 
-// factor is ½, 1 or 2, for the first rank in turn a full mantissa, and 1 for the last in turn:
-// the product has one mantissa, whatever the order (nccl-tests' idea).
+// factor returns a random factor by turn: a full mantissa for the first, ½, 1 or 2 for later ones,
+// and 1 for the last. The product then has one mantissa, in any order (nccl-tests' idea).
 func (g *numbers) factor(h uint64, turn int) float64 {
 	switch {
 	case turn == 0:

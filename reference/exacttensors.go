@@ -13,19 +13,19 @@ import (
 // exactTensors makes given tensors of floats such that nothing of a program is ever rounded, in
 // whatever order products and sums are added up. (Integers wrap, which no order changes.)
 //
-// All are whole numbers other than 0, of no more than most in magnitude; scales of a scaled matmul
-// are 1 or 2. A sum of K products would soon need more bits than the result's type has, so at least
-// one operand of each matmul is sparse along K: the first, if it is given or was only moved since,
-// has no more than filled elements in a row that are not 0; or else the second, in a column. The
+// All elements are whole numbers other than 0, of magnitude at most most; scales of a scaled matmul
+// are 1 or 2. A sum of K products would soon need more bits than the result's type has. So at least
+// one operand of each matmul is sparse along K. The first operand, if it is given or was only moved
+// since, has at most filled nonzero elements in a row; or else the second has in a column. The
 // other is dense, so that nearly every element of the result depends on some elements of both.
 //
-// Of how large values may get, with filled ones in each row or column, growth keeps account, line
-// by line: a value is a whole number of units, a power of two. That it has no more than 2^precision
-// of them, and of what a kernel adds up in float32 no more than 2^24, says that it and every
-// partial sum is a number of its type. The first of (64, 8), (64, 4), … (1, 1) for which that is so
-// of all lines is most and filled. Where none is (means over a number that is no power of two,
-// factors that are none, sums over more ranks than the type counts), both are 1, and what is
-// rounded is found within its bound.
+// growth bounds, line by line, how large values may get with filled elements in each row or column:
+// a value is a whole number of units, a power of two. If it has at most 2^precision units, and sums
+// that a kernel makes in float32 at most 2^24, then it and every partial sum is a number of its
+// type. most and filled are the first of (64, 8), (64, 4), … (1, 1) for which that holds on all
+// lines. Where none is (means over a number that is no power of two, other such factors, sums over
+// more ranks than the type counts), both are 1, and rounded results are checked within their
+// bounds.
 type exactTensors struct {
 	*script
 	uses   []use // of values
@@ -34,16 +34,17 @@ type exactTensors struct {
 	proven bool // nothing is rounded
 }
 
-// use is what a given tensor is to the matmuls that it goes into.
+// use is the role of a given tensor in the matmuls that it goes into.
 type use struct{ rows, columns, scale bool }
 
-// growth is what the elements of a value may be: whole numbers of units. Origin is the given tensor
-// that they were only moved from since, or −1.
+// A growth bounds the elements of a value: whole numbers of units, at most most. origin is the
+// given tensor that they were only moved from since, or −1.
 type growth struct {
 	most, unit float64
 	origin     int
 }
 
+// newExactTensors chooses the largest numbers with which nothing is rounded.
 func newExactTensors(d *script) *exactTensors {
 	e := &exactTensors{script: d, uses: make([]use, len(d.types)), most: 1, filled: 1}
 	e.grows(func(l *line, of []growth) {
@@ -77,8 +78,9 @@ func newExactTensors(d *script) *exactTensors {
 	return e
 }
 
-// grows follows all lines, tells of the operands of each, and reports whether nothing is rounded.
-func (e *exactTensors) grows(told func(l *line, of []growth)) bool {
+// grows bounds the values of all lines, calls observe with the operands of each, and reports
+// whether nothing is rounded.
+func (e *exactTensors) grows(observe func(l *line, of []growth)) bool {
 	values, exact := make([]growth, len(e.types)), true
 	for i := range values {
 		values[i] = growth{most: e.most, unit: 1, origin: -1}
@@ -96,8 +98,8 @@ func (e *exactTensors) grows(told func(l *line, of []growth)) bool {
 		for _, p := range l.from {
 			of = append(of, values[p.value])
 		}
-		if told != nil {
-			told(l, of)
+		if observe != nil {
+			observe(l, of)
 		}
 		g, fits := e.collective(l, of), true
 		if l.kernel != nil {
@@ -114,15 +116,15 @@ func (e *exactTensors) grows(told func(l *line, of []growth)) bool {
 	return exact
 }
 
-// fits reports whether all such numbers are of a float type.
+// fits reports whether all such numbers are numbers of a float type.
 func (g growth) fits(t dtype.Type) bool {
 	return g.bits(t.Precision()) && g.most <= t.Largest() && g.unit >= t.Smallest()
 }
 
-// bits reports whether the numbers have no more than so many bits.
+// bits reports whether the numbers have at most so many bits.
 func (g growth) bits(n int) bool { return g.unit > 0 && g.most/g.unit <= math.Ldexp(1, n) }
 
-// collective is what one makes of its operand; what has no exact form has unit 0.
+// collective returns the growth of a collective's result; without an exact form, its unit is 0.
 func (e *exactTensors) collective(l *line, of []growth) growth {
 	if l.spec == nil || !l.spec.Kind.Reduces() {
 		return of[0]
@@ -142,7 +144,7 @@ func (e *exactTensors) collective(l *line, of []growth) growth {
 	return g
 }
 
-// times is what is multiplied by a number: of a power of two, and of no other, exactly.
+// times returns the growth after multiplication by a number: exact only if that is a power of two.
 func (g growth) times(factor float64) growth {
 	f := math.Abs(factor)
 	g.most, g.unit = g.most*f, g.unit*f
@@ -152,7 +154,7 @@ func (g growth) times(factor float64) growth {
 	return g
 }
 
-// dividedBy is the unit of what is divided by a power of two; 0 by another number.
+// dividedBy returns the unit after division by a power of two; 0 for another number.
 func dividedBy(unit, n float64) float64 {
 	if fraction, _ := math.Frexp(n); fraction != 0.5 {
 		return 0
@@ -160,7 +162,7 @@ func dividedBy(unit, n float64) float64 {
 	return unit / n
 }
 
-// kernel is what one makes of its operands, and whether what it adds up on the way fits.
+// kernel returns the growth of a kernel's result, and whether its intermediate sums fit.
 func (e *exactTensors) kernel(o *kernel.Op, of []growth) (growth, bool) {
 	if len(of) == 0 || !o.A.IsFloat() {
 		return growth{1, 0, -1}, true
@@ -200,7 +202,7 @@ func (e *exactTensors) kernel(o *kernel.Op, of []growth) (growth, bool) {
 	return g, sum.bits(wide.Precision())
 }
 
-// terms is how many products of a matmul's sum are not 0 at most.
+// terms bounds the nonzero products in a sum of a matmul.
 func (e *exactTensors) terms(o *kernel.Op, of []growth) int64 {
 	terms := o.K()
 	for operand := range 2 {
@@ -221,7 +223,7 @@ func (e *exactTensors) terms(o *kernel.Op, of []growth) int64 {
 	return terms
 }
 
-// alongRows reports whether a matmul adds up along the rows of an operand as it lies.
+// alongRows reports whether a matmul sums along the rows of an operand as it is stored.
 func alongRows(o *kernel.Op, operand int) bool {
 	if operand == 0 {
 		return !o.TransposeA
@@ -229,7 +231,7 @@ func alongRows(o *kernel.Op, operand int) bool {
 	return o.TransposeB
 }
 
-// across is the length of the other axis.
+// across returns the length of the other axis.
 func across(o *kernel.Op, operand int) int64 {
 	if operand == 0 {
 		return o.M()
@@ -237,7 +239,7 @@ func across(o *kernel.Op, operand int) int64 {
 	return o.N
 }
 
-// columns is the length of a tensor's last axis.
+// columns returns the length of a tensor's last axis.
 func (e *exactTensors) columns(i int) int64 {
 	shape := e.s.Tensors[i].Shape
 	if len(shape) == 0 {
@@ -276,8 +278,8 @@ func (e *exactTensors) tensor(i int, seed uint64, rank int) []byte {
 	return typeOf(e.types[i]).numbers(values)
 }
 
-// chosen reports whether the i-th of n places is one of those that are filled: one in each of as
-// many stretches as are to be, at a place that a random word says.
+// chosen reports whether the i-th of n places is filled: one random place in each of filled equal
+// ranges.
 func (e *exactTensors) chosen(h uint64, i, n int64) bool {
 	stretch := (n + e.filled - 1) / e.filled
 	at := i / stretch

@@ -7,18 +7,19 @@ import (
 	"collsim/schedule"
 )
 
-// heights follows how often what lies in memories and messages has been rounded since it was input:
-// the height of the tree of additions above it. Of the blocks that one step takes together the
-// tallest counts for all, so this is a bound from above; it is exact where all are alike.
+// heights tracks how often the contents of memories and messages have been rounded since they were
+// input: the height of the tree of additions. For blocks that one step takes together the largest
+// height counts. So it is an upper bound, exact where all blocks are alike.
 type heights struct {
 	needed bool // sums of floats are added up
 	most   uint16
 	value  uint16
 	aside  uint16
 	sent   []uint16      // by handle of a message
-	parts  [3][][]uint16 // by memory, rank and number of the part; lists end where all else is 0
+	parts  [3][][]uint16 // by memory, rank and number of the part; omitted ends are 0
 }
 
+// newHeights returns heights of 0.
 func newHeights(s *schedule.Schedule) heights {
 	h := heights{needed: rounds(&s.Spec) && s.Spec.Op != collective.Prod}
 	if h.needed {
@@ -35,10 +36,10 @@ func rounds(spec *collective.Spec) bool {
 		spec.Type.IsFloat()
 }
 
-// settle forgets all but the result.
+// settle drops all but the result.
 func (h *heights) settle() { *h = heights{needed: h.needed, most: h.most} }
 
-// follow takes a move into account.
+// follow applies a move.
 func (h *heights) follow(m *move, c *compiler, widens bool) {
 	if !h.needed {
 		return
@@ -68,7 +69,7 @@ func (h *heights) follow(m *move, c *compiler, widens bool) {
 	}
 }
 
-// over makes the value one of two operands, and rounds it.
+// over combines the value with an operand, and rounds it.
 func (h *heights) over(operand uint16, rounds bool) {
 	h.value = max(h.value, operand)
 	if rounds && h.value < math.MaxUint16 {
@@ -77,7 +78,7 @@ func (h *heights) over(operand uint16, rounds bool) {
 	h.most = max(h.most, h.value)
 }
 
-// of is the height of a region.
+// of returns the height of a region.
 func (h *heights) of(m *move, c *compiler) uint16 {
 	if !c.stored && m.memory == schedule.Input {
 		return 0
@@ -91,6 +92,7 @@ func (h *heights) of(m *move, c *compiler) uint16 {
 	return most
 }
 
+// store sets the height of a region.
 func (h *heights) store(m *move, c *compiler) {
 	list := h.parts[m.memory][m.rank]
 	for _, p := range c.list[m.from:m.to] {

@@ -9,9 +9,9 @@ import (
 	"collsim/schedule"
 )
 
-// interpreter carries a schedule of any kind out on bytes: of several types, with tensors, parts
-// and kernels. What it makes of a step is what a machine makes of it; but it has no windows, and
-// keeps all memories. A value never changes once it is made, so that several messages may be one.
+// An interpreter executes a schedule of any kind on bytes: of several types, with tensors, parts
+// and kernels. A step gives what a machine gives. But an interpreter has no windows, and keeps all
+// memories. Values are immutable, so several messages may share one.
 type interpreter struct {
 	s          *schedule.Schedule
 	accumulate Accumulate
@@ -20,12 +20,14 @@ type interpreter struct {
 	spans      []schedule.Span
 }
 
-// operand is one of a step's: elements, or where a switch adds, those of a team.
+// An operand is one of a step's: its elements, or where a switch adds, those of each rank of a
+// team.
 type operand struct {
 	parts [][]byte
 	scale bool
 }
 
+// newInterpreter returns an interpreter with unwritten memories.
 func newInterpreter(s *schedule.Schedule, o RunOptions) *interpreter {
 	x := &interpreter{s: s, accumulate: o.Accumulate, memory: make([][][]byte, s.Buffers())}
 	for b := range x.memory {
@@ -38,7 +40,7 @@ func newInterpreter(s *schedule.Schedule, o RunOptions) *interpreter {
 	return x
 }
 
-// lengthOf is how many elements of a rank's memory there are. What a definition alone names has
+// lengthOf returns the number of elements of a rank's memory. Tensors that are only defined have
 // none.
 func lengthOf(s *schedule.Schedule, memory schedule.Buffer, rank int) int64 {
 	switch t := s.Tensor(memory); {
@@ -51,7 +53,7 @@ func lengthOf(s *schedule.Schedule, memory schedule.Buffer, rank int) int64 {
 	}
 }
 
-// unwrittenBytes are n elements that nothing was written to.
+// unwrittenBytes returns n unwritten elements.
 func unwrittenBytes(t dtype.Type, n int64) []byte {
 	memory := make([]byte, n*int64(t.Width()))
 	if len(memory) > 0 {
@@ -63,12 +65,13 @@ func unwrittenBytes(t dtype.Type, n int64) []byte {
 	return memory
 }
 
-// run carries all steps out.
+// run executes all steps.
 func (x *interpreter) run(slots int) error {
 	_, err := schedule.Execute(x.s, schedule.Limits{Slots: slots}, schedule.Hooks{Step: x.step})
 	return err
 }
 
+// step executes one sub-step.
 func (x *interpreter) step(v *schedule.Visit) error {
 	if v.Step.Kernel != nil {
 		return x.compute(v)
@@ -80,7 +83,7 @@ func (x *interpreter) step(v *schedule.Visit) error {
 	return x.results(v, value)
 }
 
-// compute does what a kernel does; an opaque one has no operands.
+// compute executes a kernel; an opaque one has no operands.
 func (x *interpreter) compute(v *schedule.Visit) error {
 	op, where := v.Step.Kernel, v.Spot()
 	if op.Kind == kernel.Opaque {
@@ -104,7 +107,7 @@ func (x *interpreter) compute(v *schedule.Visit) error {
 	return x.write(v, where, &v.Step.To[0], result)
 }
 
-// suits says what of a region is not what a kernel reads or writes there.
+// suits returns an error if a region does not have the size and type that a kernel needs there.
 func (x *interpreter) suits(v *schedule.Visit, want kernel.Tensor, r *schedule.Region) error {
 	memory, _ := x.s.Locate(v.Spot(), r.Buffer)
 	have, n := x.s.TypeOf(memory), x.s.Elements(v.Spot(), r)
@@ -115,7 +118,7 @@ func (x *interpreter) suits(v *schedule.Visit, want kernel.Tensor, r *schedule.R
 		want.Name, want.Type, want.Shape))
 }
 
-// value is what the sources of a step give together; nil if there are none.
+// value returns the combined sources of a step; nil if there are none.
 func (x *interpreter) value(v *schedule.Visit) ([]byte, error) {
 	var list []operand
 	computes := v.Step.Scale
@@ -148,7 +151,7 @@ func (x *interpreter) value(v *schedule.Visit) ([]byte, error) {
 	return typeOf(spec.Type).combined(&spec, list, x.accumulate.widens(spec.Type)), nil
 }
 
-// operand is a source's elements.
+// operand returns a source's elements.
 func (x *interpreter) operand(v *schedule.Visit, i int) [][]byte {
 	f, where := &v.Step.From[i], v.Spot()
 	switch f.Kind {
@@ -169,7 +172,8 @@ func (x *interpreter) operand(v *schedule.Visit, i int) [][]byte {
 	return [][]byte{x.read(where, &f.Region)}
 }
 
-// specOf is the collective that a step computes with: its part's, in the type of what it names.
+// specOf returns the collective that a step computes with: its part's, in the type of the regions
+// that it names.
 func (x *interpreter) specOf(v *schedule.Visit) collective.Spec {
 	spec := *x.s.SpecAt(v.Spot())
 	named := func(r *schedule.Region) {
@@ -192,7 +196,7 @@ func (x *interpreter) specOf(v *schedule.Visit) collective.Spec {
 	return spec
 }
 
-// results has the value land where it is put, stores it, and sends it.
+// results puts, stores and sends the value.
 func (x *interpreter) results(v *schedule.Visit, value []byte) error {
 	where := v.Spot()
 	for i := range v.Step.Send {
@@ -226,7 +230,7 @@ func (x *interpreter) results(v *schedule.Visit, value []byte) error {
 	return nil
 }
 
-// places is the memory that a region lies in, and its runs there, in bytes.
+// places returns the memory of a region, and its runs there, in bytes.
 func (x *interpreter) places(where schedule.Spot, r *schedule.Region) ([]byte, []schedule.Span) {
 	memory, base := x.s.Locate(where, r.Buffer)
 	width := int64(x.s.TypeOf(memory).Width())
@@ -261,6 +265,7 @@ func (x *interpreter) write(v *schedule.Visit, where schedule.Spot, r *schedule.
 	return nil
 }
 
+// bytesOf returns the total length of spans.
 func bytesOf(spans []schedule.Span) (n int64) {
 	for _, p := range spans {
 		n += p.Len
@@ -268,8 +273,8 @@ func bytesOf(spans []schedule.Span) (n int64) {
 	return n
 }
 
-// combined is what a step makes of its operands, left to right; the last, if it has no parts, only
-// says that the sum is scaled.
+// combined combines a step's operands, left to right. A last operand without parts means that the
+// sum is scaled.
 func (as[T]) combined(spec *collective.Spec, list []operand, wide bool) []byte {
 	if wide {
 		return put(narrowed[T](combine32[T](spec, list)))
@@ -278,7 +283,7 @@ func (as[T]) combined(spec *collective.Spec, list []operand, wide bool) []byte {
 	return put(folded(spec.Op, list, getAll[T], scale))
 }
 
-// combine32 is folded of the elements as float32.
+// combine32 combines operands (folded) as float32.
 func combine32[T dtype.Number](spec *collective.Spec, list []operand) []float32 {
 	widened := func(b []byte) []float32 {
 		x := getAll[T](b)
@@ -290,13 +295,14 @@ func combine32[T dtype.Number](spec *collective.Spec, list []operand) []float32 
 	return folded(spec.Op, list, widened, scale)
 }
 
+// narrowed rounds float32 to T.
 func narrowed[T dtype.Number](wide []float32) []T {
 	x := make([]T, len(wide))
 	dtype.Narrow(x, wide)
 	return x
 }
 
-// folded combines operands. What a switch adds up is one.
+// folded combines operands. The ranks of a switch's operand are combined first.
 func folded[F dtype.Number](op collective.Op, list []operand, read func([]byte) []F,
 	scale func([]F)) (value []F) {
 	for i, o := range list {

@@ -7,15 +7,15 @@ import (
 	"collsim/kernel"
 )
 
-// kernelDoubts is how far the result of a kernel may be off whose operands may be.
+// kernelDoubts returns how far the result of a kernel may be off, given that its operands may be.
 //
-// Every result f(x) is a sum of products, each of elements of different operands. With |d| ≤ δ,
-// and F what f makes of magnitudes, |f(x+d) − f(x)| ≤ F(|x|+δ) − F(|x|) term by term. Both are
-// computed, each with at most n roundings of float32 (or float64) from an element to the result and
-// one to its type, so that each is within B·F(|x|+δ) of what is exact, B = (1+u)^n·(1+u') − 1; what
-// underflows on the way loses no more than the least number each time. To cut off what is too large
-// moves no two results further apart. A result of an integer type is off by one more; of integers
-// nobody has derived it. A unit in the last place is one of F(|x|+δ).
+// Every result f(x) is a sum of products, each of elements of different operands. Let |d| ≤ δ, and
+// F be f on magnitudes. Term by term, |f(x+d) − f(x)| ≤ F(|x|+δ) − F(|x|). Both are computed with
+// at most n roundings of float32 (or float64) from an element to the result and one to its type. So
+// each is within B·F(|x|+δ) of the exact value, B = (1+u)^n·(1+u') − 1. What underflows on the way
+// loses no more than the least number each time. Saturation moves no two results further apart. A
+// result of an integer type is off by one more; operations on integers have no derived bound. A
+// unit in the last place is one of F(|x|+δ).
 func kernelDoubts(o *kernel.Op, operands [][]byte, doubts []*doubt) (*doubt, error) {
 	d := newDoubt(o.Output().Shape.Elements())
 	if !o.A.IsFloat() {
@@ -23,7 +23,7 @@ func kernelDoubts(o *kernel.Op, operands [][]byte, doubts []*doubt) (*doubt, err
 		return d, nil
 	}
 	low, high := make([][]float64, len(operands)), make([][]float64, len(operands))
-	scale := 1.0 // of what underflows
+	scale := 1.0 // for underflows
 	for i, t := range o.Operands() {
 		low[i] = make([]float64, t.Shape.Elements())
 		typeOf(t.Type).widened(low[i], operands[i])
@@ -74,8 +74,7 @@ func kernelDoubts(o *kernel.Op, operands [][]byte, doubts []*doubt) (*doubt, err
 	return d, nil
 }
 
-// roundingsOf is how many roundings lie between an element and the result at most, that to its type
-// not among them.
+// roundingsOf bounds the roundings between an element and the result, except the one to its type.
 func roundingsOf(o *kernel.Op) int {
 	switch o.Kind {
 	case kernel.Cast, kernel.Move, kernel.Expand:
@@ -90,6 +89,7 @@ func roundingsOf(o *kernel.Op) int {
 	return int(o.K()) + 6 // a product, its sums, scales and a bias
 }
 
+// largestOf returns the largest of some numbers and most.
 func largestOf(list []float64, most float64) float64 {
 	for _, x := range list {
 		most = max(most, x)
@@ -97,7 +97,7 @@ func largestOf(list []float64, most float64) float64 {
 	return most
 }
 
-// sizeOf is what a kernel makes of magnitudes, in float64.
+// sizeOf returns the result of a kernel on magnitudes, in float64.
 func sizeOf(o *kernel.Op, sizes [][]float64) ([]float64, error) {
 	same := *o
 	same.A, same.Out = dtype.Float64, dtype.Float64
@@ -126,7 +126,7 @@ func sizeOf(o *kernel.Op, sizes [][]float64) ([]float64, error) {
 	return total, nil
 }
 
-// scaleSizes does with a matmul's sizes what a scaled one does with sums.
+// scaleSizes applies the scales and bias of a scaled matmul to the magnitudes of its sums.
 func scaleSizes(o *kernel.Op, total []float64, sizes [][]float64) {
 	for k, t := range o.Operands() {
 		if k < 2 {

@@ -8,14 +8,14 @@ import (
 	"collsim/schedule"
 )
 
-// computesKernels reports whether some step of a schedule computes a kernel that is not opaque.
+// computesKernels reports whether some step of a schedule has a kernel that is not opaque.
 func computesKernels(s *schedule.Schedule) bool {
 	return s.AnyStep(func(step *schedule.Step) bool {
 		return step.Kernel != nil && step.Kernel.Kind != kernel.Opaque
 	})
 }
 
-// interpret carries out a schedule of inputs and outputs whose steps compute.
+// interpret executes a schedule of inputs and outputs whose steps compute.
 func interpret[T dtype.Number](s *schedule.Schedule, inputs [][]T, o RunOptions,
 	slots int) ([][]T, error) {
 	x := newInterpreter(s, o)
@@ -37,8 +37,8 @@ func interpret[T dtype.Number](s *schedule.Schedule, inputs [][]T, o RunOptions,
 	return outputs, nil
 }
 
-// checkKernels is Check of a collective's schedule whose steps compute: on all elements, and within
-// the bound of any order of additions.
+// checkKernels checks a collective's schedule whose steps compute (Check): on all elements, and
+// within the bound of any order of additions.
 func checkKernels(s *schedule.Schedule, o *CheckOptions) (Report, error) {
 	c, err := costOf(s, o.Slots)
 	if err != nil {

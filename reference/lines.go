@@ -10,44 +10,44 @@ import (
 	"collsim/schedule"
 )
 
-// line is one thing that a program, or a part of a composed schedule, computes: what a place holds
-// afterwards on all ranks that take part.
+// A line is one result that a program, or a part of a composed schedule, defines: the contents of a
+// place on all ranks that take part.
 type line struct {
 	spec   *collective.Spec
 	kernel *kernel.Op
 	from   []place
 	to     place
-	ranks  []int    // of the whole, by the rank that each plays
-	part   int      // that says so
+	ranks  []int    // of the whole, by rank of the line
+	part   int      // that defines it
 	rounds rounding // of a collective
-	doubts bool     // a switch adds: nobody tells its order
+	doubts bool     // a switch adds, in unknown order
 }
 
-// place is where a line reads, or writes: a value, and for every rank of the line the element at
-// which it begins there.
+// A place is where a line reads or writes: a value, and its offset for every rank of the line.
 type place struct {
 	value   int
 	offsets []int64
 }
 
-// script is what a schedule computes, line by line: the definition of its tensors, and behind them
-// of values that are no memory. Of a schedule that has a meaning it is that, and its tensors.
+// A script is what a schedule computes, line by line: the definition of its tensors, and of further
+// values without memory. For a schedule with a meaning it is the meaning, and its tensors.
 type script struct {
-	s       *schedule.Schedule // that has the definitions
-	whole   *schedule.Schedule // that is carried out
+	s       *schedule.Schedule // with the definitions
+	whole   *schedule.Schedule // that is executed
 	lines   []line
 	types   []dtype.Type // of all values
 	lengths []int64
 	merges  bool // a switch adds, in some step
 }
 
-// noDefinition is why there is nothing to compare with.
+// noDefinition explains why there is nothing to compare with.
 type noDefinition struct{ text string }
 
+// Error returns the explanation.
 func (e *noDefinition) Error() string { return e.text }
 
 // scriptOf lists the definitions of a program, or those of the parts of a composed schedule, one
-// part after the other: of a collective, that it is done; of a program, what it defines.
+// part after the other.
 func scriptOf(s *schedule.Schedule, o RunOptions, slots int) (*script, error) {
 	d := &script{s: s, whole: s, merges: s.AnyStep(func(step *schedule.Step) bool {
 		return slices.ContainsFunc(step.From, func(f schedule.Source) bool {
@@ -86,10 +86,10 @@ func scriptOf(s *schedule.Schedule, o RunOptions, slots int) (*script, error) {
 	return d, nil
 }
 
-// at is the beginning of a value on some ranks.
+// at returns the beginning of a value on some ranks.
 func (d *script) at(value int, ranks []int) place { return place{value, make([]int64, len(ranks))} }
 
-// unnamed is a value that no memory holds.
+// unnamed adds a value without memory.
 func (d *script) unnamed(t dtype.Type, length int64, ranks []int) place {
 	d.types, d.lengths = append(d.types, t), append(d.lengths, length)
 	return d.at(len(d.types)-1, ranks)
@@ -130,16 +130,16 @@ func (d *script) part(i int, p *schedule.Part, r *roundings) error {
 	return Computable(sub.Spec)
 }
 
-// roundings finds out how the sums of a composed schedule are rounded.
+// roundings finds how the sums of a composed schedule are rounded.
 type roundings struct {
 	accumulate Accumulate
 	slots      int
 	carried    []schedule.Part
-	known      map[*schedule.Schedule]line // what was found out about a schedule
+	known      map[*schedule.Schedule]line // what was found about a schedule
 }
 
-// of notes in a collective's line how it is rounded by the parts that carry it out: as the one that
-// has the largest bound rounds it.
+// of sets in a collective's line how the parts that execute it round: as the one with the largest
+// bound does.
 func (r *roundings) of(l *line, parts []int) error {
 	for _, i := range parts {
 		s := r.carried[i].Schedule
@@ -164,8 +164,8 @@ func (r *roundings) of(l *line, parts []int) error {
 	return nil
 }
 
-// located is where a part's buffer lies. What a program only works in, or only names, is a value of
-// its own: its memory may be others' afterwards.
+// located returns the place of a part's buffer. A program's inner and defined tensors are values of
+// their own, since other parts may reuse their memory.
 func (d *script) located(i int, p *schedule.Part, b schedule.Buffer) place {
 	s := p.Schedule
 	if t := s.Tensor(b); t != nil && (t.Role == schedule.Inner || t.Role == schedule.Defined) {
@@ -179,7 +179,7 @@ func (d *script) located(i int, p *schedule.Part, b schedule.Buffer) place {
 	return at
 }
 
-// program appends the definitions of a program, which is a part.
+// program appends the definitions of a program, as a part.
 func (d *script) program(s *schedule.Schedule, part int, ranks []int, places []place) {
 	for i := range s.Defs {
 		def := &s.Defs[i]
@@ -196,12 +196,12 @@ func (d *script) program(s *schedule.Schedule, part int, ranks []int, places []p
 	}
 }
 
-// anyOrder is how sums are rounded of which nobody knows how they are added up: see Compare.
+// anyOrder returns how sums are rounded if their order is unknown: see Compare.
 func anyOrder(spec *collective.Spec) rounding {
 	return rounding{n: spec.Ranks, height: spec.Ranks - 1, widens: InFloat32.widens(spec.Type)}
 }
 
-// flops is what the kernels of all lines take.
+// flops returns the operations of the kernels of all lines.
 func (d *script) flops() (n int64) {
 	for i := range d.lines {
 		if l := &d.lines[i]; l.kernel != nil {
@@ -211,7 +211,7 @@ func (d *script) flops() (n int64) {
 	return n
 }
 
-// bytes is what all values take, with how far they may be off where that is noted.
+// bytes returns the memory of all values, with their doubts.
 func (d *script) bytes() (n int64) {
 	for i, t := range d.types {
 		n = capped(n, times(d.lengths[i], int64(t.Width()*d.s.Spec.Ranks)))
@@ -226,7 +226,7 @@ func (d *script) bytes() (n int64) {
 	return n
 }
 
-// results are the tensors that the schedule is for.
+// results lists the tensors with role Result.
 func results(s *schedule.Schedule) (list []int) {
 	for i := range s.Tensors {
 		if s.Tensors[i].Role == schedule.Result {

@@ -8,15 +8,15 @@ import (
 	"collsim/schedule"
 )
 
-// machine carries a schedule out on numbers: all of it, or one window of every part at a time.
+// A machine executes a schedule on numbers: all of it, or one window of every part at a time.
 // REQUIRES: the survey of the schedule has found no fault, so nothing is checked again here.
 type machine[T dtype.Number] struct {
 	s      *schedule.Schedule
-	spec   *collective.Spec // of who carries out the present sub-step: of its team
+	spec   *collective.Spec // of the executor of the present sub-step: of its team
 	survey *survey
 	code   compiler // if the survey has not kept its moves
 	input  source[T]
-	window int64 // places of a part that are computed at a time; 0 for whole memories
+	window int64 // places of a part computed at a time; 0 for whole memories
 	index  int64 // of the present window
 
 	// memory[b][start[b][rank]:start[b][rank+1]] is a rank's memory. With windows, its i-th part's
@@ -32,6 +32,7 @@ type machine[T dtype.Number] struct {
 	wide    widened // the present value, from widen to narrow
 }
 
+// newMachine returns a machine for a surveyed schedule, with its memories.
 func newMachine[T dtype.Number](v *survey, input source[T], window int64) *machine[T] {
 	m := &machine[T]{s: v.s, spec: &v.s.Spec, survey: v, input: input, window: window,
 		code:    compiler{s: v.s, stored: v.stored, parts: &v.parts, widens: v.widens},
@@ -53,7 +54,7 @@ func newMachine[T dtype.Number](v *survey, input source[T], window int64) *machi
 	return m
 }
 
-// compute carries the schedule out on a window.
+// compute executes the schedule on a window.
 func (m *machine[T]) compute(index int64) error {
 	m.index = index
 	for b := range m.memory {
@@ -80,7 +81,7 @@ func (m *machine[T]) compute(index int64) error {
 	return err
 }
 
-// spread makes all elements x.
+// spread sets all elements to x.
 func spread[T any](memory []T, x T) {
 	head := memory[:min(len(memory), block)]
 	for i := range head {
@@ -100,13 +101,13 @@ func (m *machine[T]) loadInput(rank int) {
 	})
 }
 
-// of is a rank's memory.
+// of returns a rank's memory.
 func (m *machine[T]) of(b schedule.Buffer, rank int) []T {
 	return m.memory[b][m.start[b][rank]:m.start[b][rank+1]]
 }
 
-// overlap calls f with the runs of the window in which a buffer of n elements lies that begins at
-// base: n elements from at on in the machine's memory are those from off on of the buffer.
+// overlap calls f with the runs of the window in a buffer of n elements that begins at base. The n
+// elements from at on in the machine's memory are those from off on of the buffer.
 func (m *machine[T]) overlap(b schedule.Buffer, base, n int64, f func(at, off, n int64)) {
 	if m.window == 0 {
 		if n > 0 {
@@ -124,7 +125,7 @@ func (m *machine[T]) overlap(b schedule.Buffer, base, n int64, f func(at, off, n
 	}
 }
 
-// run carries moves out.
+// run executes moves.
 func (m *machine[T]) run(c *tape) {
 	spec := m.spec
 	for i := 0; i < len(c.moves); i++ {
@@ -171,7 +172,7 @@ func (m *machine[T]) run(c *tape) {
 	}
 }
 
-// send makes a message of the value, or forgets it.
+// send makes a message of the value, or drops it.
 func (m *machine[T]) send(v *move) {
 	if v.kind == drop {
 		m.release(m.value)
@@ -200,7 +201,8 @@ func (m *machine[T]) message(v *move) []T {
 // pure reports whether a region is of an input that is not stored.
 func (m *machine[T]) pure(v *move) bool { return !m.survey.holds(v.memory) }
 
-// place is where in a memory, or in an input that is not stored, the window of a part is.
+// place returns the range of a part in the present window: its offset in a memory, or in an input
+// that is not stored.
 func (m *machine[T]) place(v *move, p part) (off, n int64) {
 	pure := m.pure(v)
 	if m.window == 0 {
@@ -217,7 +219,7 @@ func (m *machine[T]) place(v *move, p part) (off, n int64) {
 	return p.at * m.window, n
 }
 
-// load makes the value that of a region, in a buffer of its own.
+// load sets the value to that of a region, in a buffer of its own.
 func (m *machine[T]) load(v *move, parts []part) {
 	total := int64(0)
 	for _, p := range parts {
@@ -233,7 +235,7 @@ func (m *machine[T]) load(v *move, parts []part) {
 	}
 }
 
-// read copies elements of a memory, or makes those of an input.
+// read copies elements of a memory, or computes those of an input.
 func (m *machine[T]) read(dst []T, v *move, off int64) {
 	if m.pure(v) {
 		m.input(dst, int(v.rank), off)
@@ -274,8 +276,8 @@ func (m *machine[T]) store(v *move, parts []part) {
 	}
 }
 
-// buffer is memory for n elements. A free one of about that size that is too small is given up:
-// sizes that differ by one, as those of chunks do, soon have buffers of the larger.
+// buffer returns memory for n elements. A free buffer of that size class that is too small is
+// dropped: sizes that differ by one, as those of chunks do, soon have buffers of the larger.
 func (m *machine[T]) buffer(n int64) []T {
 	class := bits.Len64(uint64(n))
 	if free := m.pool[class]; len(free) > 0 {
@@ -288,7 +290,7 @@ func (m *machine[T]) buffer(n int64) []T {
 	return make([]T, n)
 }
 
-// release takes a buffer back.
+// release frees a buffer for reuse.
 func (m *machine[T]) release(b []T) {
 	class := bits.Len64(uint64(cap(b)))
 	m.pool[class] = append(m.pool[class], b)

@@ -8,13 +8,13 @@ import (
 	"collsim/schedule"
 )
 
-// A schedule that has a meaning is held to it op by op: what it has in memory as the result of an
-// op is compared with the definition of the op, applied to the values that the schedule itself has
-// as its operands. So what is rounded in one op is not carried into the next, and what is computed
-// from the wrong memory shows where it is.
+// A schedule that has a meaning is checked against it op by op. The result of an op that the
+// schedule has in memory is compared with the op's definition, applied to the schedule's own
+// operands. So rounding in one op is not carried into the next, and a computation from the wrong
+// memory shows where it is.
 
-// checkMeaning carries a schedule out part by part, and compares what each op has made as soon as
-// the last of its parts has ended. given are the values of the meaning's tensors.
+// checkMeaning executes a schedule part by part, and compares the result of each op as soon as the
+// last of its parts has ended. given are the values of the meaning's tensors.
 func checkMeaning(d *script, given Tensors, exact bool, o *CheckOptions) (Report, error) {
 	m := &meaningCheck{v: newDefinedValues(d, given, exact), parts: d.whole.Parts(),
 		x:     newInterpreter(d.whole, RunOptions{Accumulate: o.Accumulate}),
@@ -47,9 +47,9 @@ func checkMeaning(d *script, given Tensors, exact bool, o *CheckOptions) (Report
 	return m.results(), nil
 }
 
-// meaningCheck is a check under way.
+// meaningCheck is a check in progress.
 type meaningCheck struct {
-	v     *definedValues // of every tensor, the version that the schedule has made last
+	v     *definedValues // of every tensor, the version that the schedule computed last
 	x     *interpreter
 	parts []schedule.Part
 	found tensorComparison
@@ -58,14 +58,14 @@ type meaningCheck struct {
 	readers map[int][]int
 }
 
-// lineState is how far a line has come: what it makes is worked out no later than when an operand
-// is overwritten, and compared when all of its parts have ended.
+// lineState is the state of a line. Its result is computed before an operand is overwritten, and
+// compared when all of its parts have ended.
 type lineState struct {
 	isWorkedOut, isUnwritten, isDone bool
 	made                             made
 }
 
-// part carries out a part of a composed schedule, in the memory of the whole.
+// part executes a part of a composed schedule, in the memory of the whole.
 func (x *interpreter) part(p *schedule.Part, slots int) error {
 	s := p.Schedule
 	own := &interpreter{s: s, accumulate: x.accumulate, memory: make([][][]byte, s.Buffers())}
@@ -95,13 +95,13 @@ func (m *meaningCheck) held(tensor, rank int) []byte {
 	return m.x.memory[at.Tensor][rank][at.Offset(rank)*width:][:m.v.lengths[tensor]*width]
 }
 
-// line compares what an op has made, and takes it as the value from now on.
+// line compares the result of an op, and makes it the value from now on.
 func (m *meaningCheck) line(n int) error {
 	l := &m.v.lines[n]
 	if err := m.workOut(n); err != nil {
 		return err
 	}
-	for _, reader := range m.readers[l.to.value] { // of the version before it
+	for _, reader := range m.readers[l.to.value] { // readers of the version before it
 		if reader < n && !m.state[reader].isDone && meets(l, &m.v.lines[reader]) {
 			if err := m.workOut(reader); err != nil {
 				return err
@@ -134,7 +134,7 @@ func (m *meaningCheck) line(n int) error {
 	return nil
 }
 
-// workOut finds what a line makes of the present values, once.
+// workOut computes a line on the present values, once.
 func (m *meaningCheck) workOut(n int) (err error) {
 	l, state := &m.v.lines[n], &m.state[n]
 	if state.isWorkedOut {
@@ -159,7 +159,7 @@ func (m *meaningCheck) sizeOn(l *line, k int) int64 {
 	return l.spec.Out(k)
 }
 
-// isUnwritten finds an operand of a line that no op has made: nothing that comes of it is right.
+// isUnwritten reports whether an operand of a line is unwritten: then no result of it can be right.
 func (m *meaningCheck) isUnwritten(l *line) bool {
 	for k, rank := range l.ranks {
 		for i, from := range l.from {
@@ -202,7 +202,7 @@ func (m *meaningCheck) isKnown(p place, k, rank int, span schedule.Span) bool {
 		func(run schedule.Span) bool { return run.Off <= from && from+span.Len <= run.Off+run.Len })
 }
 
-// read lists what a collective reads of the input of one of its ranks.
+// read lists the elements that a collective reads of the input of one of its ranks.
 func read(spec *collective.Spec, from int) (list []schedule.Span) {
 	if spec.Kind.Reduces() {
 		return []schedule.Span{{Len: spec.In(from)}}
@@ -218,8 +218,8 @@ func read(spec *collective.Spec, from int) (list []schedule.Span) {
 	return list
 }
 
-// results reports how all ops compare; and of results, whether something has been written over them
-// since.
+// results returns the report on all ops. It also compares the results at the end, in case they have
+// been overwritten.
 func (m *meaningCheck) results() Report {
 	got := make(Tensors, len(m.v.s.Tensors))
 	for _, i := range results(m.v.s) {

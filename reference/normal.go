@@ -6,7 +6,7 @@ import (
 	"collsim/collective"
 )
 
-// fraction is a random number of [−1, 1).
+// fraction returns a random number of [−1, 1).
 func fraction(h uint64) float64 { return float64(int64(h)>>10) * (1.0 / (1 << 53)) }
 
 // fillNormal makes normally distributed inputs; for products, fillFactors does.
@@ -52,6 +52,7 @@ func fillFactors[F float32 | float64](g *numbers, dst []F, rank int, off int64) 
 	}
 }
 
+// nearOne returns a factor near ±1.
 func (g *numbers) nearOne(z float64, inverse, negative bool) float64 {
 	x := 1 + math.Abs(z)/2
 	if g.data == Normal {
@@ -66,8 +67,8 @@ func (g *numbers) nearOne(z float64, inverse, negative bool) float64 {
 	return x
 }
 
-// normalTable holds quantile(i/(2·cells)) for i from 0 to cells−1. Between them it is interpolated,
-// which is several times faster than computing it, and as normal for all that data are needed for.
+// normalTable holds quantile(i/(2·cells)) for i from 0 to cells−1. Values between are interpolated,
+// which is several times faster than computing them, and accurate enough for test data.
 type normalTable [cells]float64
 
 // Of the cells, the outermost are too curved to be interpolated.
@@ -77,6 +78,7 @@ const (
 	curved   = 8
 )
 
+// newNormalTable computes the table.
 func newNormalTable() *normalTable {
 	var t normalTable
 	for i := range t {
@@ -85,7 +87,7 @@ func newNormalTable() *normalTable {
 	return &t
 }
 
-// at is quantile(z/2) for −1 ≤ z ≤ 1, to 0.002.
+// at returns quantile(z/2) for −1 ≤ z ≤ 1, to 0.002.
 func (t *normalTable) at(z float64) float64 {
 	scaled := float64(math.Abs(z) * cells)
 	i := int(scaled)
@@ -96,8 +98,8 @@ func (t *normalTable) at(z float64) float64 {
 	return math.Copysign(x, z)
 }
 
-// quantile is the number that a normal variable is below with probability ½ + q, to seven digits.
-// Wichura, "Algorithm AS 241: The percentage points of the normal distribution", Applied
+// quantile returns the number that a normal variable is below with probability ½ + q, to seven
+// digits. Wichura, "Algorithm AS 241: The percentage points of the normal distribution", Applied
 // Statistics 37(3), 1988, PPND7. Every product is rounded by itself: the same bits everywhere.
 func quantile(q float64) float64 {
 	if math.Abs(q) <= 0.425 {
@@ -117,12 +119,13 @@ func quantile(q float64) float64 {
 	return math.Copysign(x, q)
 }
 
+// horner returns a + b·x + c·x² + d·x³.
 func horner(x, a, b, c, d float64) float64 {
 	return float64((float64((float64(d*x)+c)*x)+b)*x) + a
 }
 
-// ln is the natural logarithm: math.Log differs between processors in the last bit. With
-// x = m·2^e, √½ ≤ m < √2 and z = (m−1)/(m+1), ln m = 2·(z + z³/3 + z⁵/5 + …), and |z| < 0.172.
+// ln returns the natural logarithm: math.Log differs between processors in the last bit. With x =
+// m·2^e, √½ ≤ m < √2 and z = (m−1)/(m+1), ln m = 2·(z + z³/3 + z⁵/5 + …), and |z| < 0.172.
 func ln(x float64) float64 {
 	m, e := math.Frexp(x)
 	if m < math.Sqrt2/2 {

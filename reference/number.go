@@ -13,9 +13,10 @@ import (
 // Elements are only ever computed with by package dtype: T may hold the bits of a float in an
 // unsigned integer, for which Go's own operators mean something else.
 
+// isFloat reports whether T is a float format.
 func isFloat[T dtype.Number]() bool { return dtype.Of[T]().IsFloat() }
 
-// unwritten is what a memory holds before anything is written to it: a NaN, or an integer that is
+// unwritten returns the contents of memory that was never written: a NaN, or an integer that is
 // unlikely to be right.
 func unwritten[T dtype.Number]() T {
 	if isFloat[T]() {
@@ -26,8 +27,8 @@ func unwritten[T dtype.Number]() T {
 	return x[0]
 }
 
-// Computable says why a collective's numbers cannot be computed, nil if they can: the factor of a
-// premulsum must be a finite number that the type has room for, of integers a whole one.
+// Computable returns why a collective's numbers cannot be computed, nil if they can. The factor of
+// a premulsum must be a finite number in the range of the type, for integers a whole one.
 func Computable(spec collective.Spec) error {
 	if spec.Op != collective.PremulSum {
 		return nil
@@ -52,8 +53,8 @@ func Computable(spec collective.Spec) error {
 	return nil
 }
 
-// combine makes every dst[i] what dst[i] and src[i] give together, rounded once.
-// REQUIRES: the operator is one, and src is as long as dst.
+// combine sets every dst[i] to the combination of dst[i] and src[i], rounded once. REQUIRES: op
+// combines, and src is as long as dst.
 func combine[T dtype.Number](op collective.Op, dst, src []T) {
 	switch op {
 	case collective.Prod:
@@ -67,8 +68,8 @@ func combine[T dtype.Number](op collective.Op, dst, src []T) {
 	}
 }
 
-// Scale applies the collective's scale, as NCCL does: premulsum multiplies by the factor rounded
-// to the format; avg multiplies floats by 1/n rounded to the format, or else divides by n, integers
+// Scale applies the collective's scale, as NCCL does. premulsum multiplies by the factor rounded to
+// the format. avg multiplies floats by 1/n rounded to the format, or else divides by n, integers
 // truncating.
 func Scale[T dtype.Number](spec *collective.Spec, values []T) {
 	if spec.ScalesBefore() {
@@ -78,7 +79,7 @@ func Scale[T dtype.Number](spec *collective.Spec, values []T) {
 	dtype.Divide(values, spec.Ranks)
 }
 
-// factor is what inputs are multiplied by. REQUIRES: spec.ScalesBefore.
+// factor returns the factor of inputs. REQUIRES: spec.ScalesBefore.
 func factor[T dtype.Number](spec *collective.Spec) T {
 	if spec.Op == collective.PremulSum {
 		return dtype.From[T](spec.Factor)
@@ -86,7 +87,8 @@ func factor[T dtype.Number](spec *collective.Spec) T {
 	return dtype.Reciprocal[T](spec.Ranks)
 }
 
-// room is a buffer of n ≤ block elements, made when it is first wanted: most checks are small.
+// room returns a buffer of n ≤ block elements, allocated when it is first wanted: most checks are
+// small.
 func room[T any](buffer *[]T, n int) []T {
 	if *buffer == nil {
 		*buffer = make([]T, block)
@@ -94,9 +96,11 @@ func room[T any](buffer *[]T, n int) []T {
 	return (*buffer)[:n]
 }
 
-// sameBits compares as memory is compared, which is many times faster than by value.
+// sameBits reports whether two slices have the same bits; it compares memory, which is many times
+// faster than values.
 func sameBits[T dtype.Number](a, b []T) bool { return bytes.Equal(raw(a), raw(b)) }
 
+// raw returns the memory of a slice.
 func raw[T dtype.Number](s []T) []byte {
 	var x T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(x)))

@@ -27,17 +27,17 @@ func Inputs[T dtype.Number](spec collective.Spec, data Data, seed uint64) ([][]T
 	return inputs, nil
 }
 
-// Compare holds outputs, computed by whomever from these inputs, against the definition: as Check
-// does, but without a schedule. Inputs and outputs are as long as Spec.In and Spec.Out say; other
-// lengths, and a type that is not T, are errors. What the Spec says of places has no meaning here.
-// The bound is the one that holds for any order of additions, whether they are rounded to T one by
-// one or in any groups at once, as a step does with InFloat32, and for both ways to take a mean.
+// Compare compares outputs, computed from these inputs by any implementation, with the definition,
+// as Check does without a schedule. Inputs and outputs have the lengths of Spec.In and Spec.Out;
+// other lengths, and a type that is not T, are errors. Spec.InPlace is ignored. The bound holds for
+// any order of additions, and for both ways to take a mean. Sums may be rounded to T one by one, or
+// in any groups at once, as a step does with InFloat32.
 func Compare[T dtype.Number](spec collective.Spec, inputs, outputs [][]T) (Report, error) {
 	return CompareEach(spec, inputs, outputs, nil)
 }
 
-// CompareEach is Compare, and calls wrong, unless it is nil, with each element that is out of
-// bounds, and what it should be: of every rank in the order of its elements.
+// CompareEach does what Compare does, and calls wrong, unless it is nil, with each element that is
+// out of bounds, and the right value: by rank, then element.
 func CompareEach[T dtype.Number](spec collective.Spec, inputs, outputs [][]T,
 	wrong func(rank int, element int64, want T)) (Report, error) {
 	if err := fits(&spec, inputs); err != nil {
@@ -63,7 +63,7 @@ func CompareEach[T dtype.Number](spec collective.Spec, inputs, outputs [][]T,
 	return judge(c, outputs), nil
 }
 
-// judge compares the outputs of all ranks. REQUIRES: they are as long as Spec.Out says.
+// judge compares the outputs of all ranks. REQUIRES: they have the lengths of Spec.Out.
 func judge[T dtype.Number](c *comparison[T], outputs [][]T) Report {
 	if c.common {
 		c.given(outputs, 0)
@@ -81,7 +81,7 @@ func judge[T dtype.Number](c *comparison[T], outputs [][]T) Report {
 	return r
 }
 
-// given compares the outputs of ranks that should all have the same, from the first of them on.
+// given compares the outputs of ranks that should be the same, from the first of them on.
 func (c *comparison[T]) given(outputs [][]T, first int) {
 	n := int64(len(outputs[0]))
 	for off := int64(0); off < n; {

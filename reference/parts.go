@@ -2,15 +2,15 @@ package reference
 
 import "slices"
 
-// partition is the parts of a memory, numbered as they were first named.
+// A partition is the parts of a memory, numbered as they were first named.
 type partition struct {
 	starts, lengths []int64
 	numbers         map[int64]int64 // of parts, by start
 	clash           bool            // a part was named with two lengths
 }
 
-// number is the number of a part, a new one if need be; guess may be it, as those that lie side by
-// side have mostly been named one after the other.
+// number returns the number of a part, a new one if it is not known. guess is tried first, since
+// adjacent parts are mostly named one after the other.
 func (p *partition) number(start, length, guess int64) int64 {
 	if guess < int64(len(p.starts)) && p.starts[guess] == start && p.lengths[guess] == length {
 		return guess
@@ -29,7 +29,7 @@ func (p *partition) number(start, length, guess int64) int64 {
 	return i
 }
 
-// settle makes parts of the gaps between parts and up to total, if these matter, and reports
+// settle adds parts for the gaps between parts and up to total, if these matter, and reports
 // whether the parts are disjoint.
 func (p *partition) settle(total int64, gapsMatter bool) bool {
 	order := make([]int, len(p.starts))
@@ -58,13 +58,14 @@ func (p *partition) settle(total int64, gapsMatter bool) bool {
 	return true
 }
 
+// gap adds a part for a gap, if it is not empty.
 func (p *partition) gap(from, to int64) {
 	if from < to {
 		p.starts, p.lengths = append(p.starts, from), append(p.lengths, to-from)
 	}
 }
 
-// longest is the length of the longest part.
+// longest returns the length of the longest part.
 func (p *partition) longest() int64 {
 	most := int64(0)
 	for _, n := range p.lengths {

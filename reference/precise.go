@@ -8,8 +8,8 @@ import (
 	"collsim/dtype"
 )
 
-// precisely is the exact reduction of one element of all ranks, in arbitrary precision, rounded
-// once. Infinities, NaNs and zeros give what IEEE 754 gives.
+// precisely returns the exact reduction of one element of all ranks, in arbitrary precision,
+// rounded once. Infinities, NaNs and zeros give what IEEE 754 gives.
 func (d *definition[T]) precisely(off int64) T {
 	product := d.spec.Op == collective.Prod
 	factor := 1.0
@@ -53,7 +53,7 @@ func (d *definition[T]) precisely(off int64) T {
 	return rounded[T](total, d.divisor())
 }
 
-// clip makes finite numbers so small that float64 does not overflow before its time.
+// clip replaces finite numbers by ±1, so that float64 does not overflow.
 func clip(x float64) float64 {
 	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
 		return x
@@ -61,6 +61,7 @@ func clip(x float64) float64 {
 	return math.Copysign(1, x)
 }
 
+// divisor returns the number by which the sum is divided.
 func (d *definition[T]) divisor() int64 {
 	if d.spec.Op == collective.Avg {
 		return int64(d.spec.Ranks)
@@ -68,8 +69,8 @@ func (d *definition[T]) divisor() int64 {
 	return 1
 }
 
-// rounded is x/n rounded to T, once: for types narrower than float64 by way of a float64 that is
-// rounded to odd, as toOdd does.
+// rounded returns x/n rounded to T, once: for types narrower than float64 by way of a float64 that
+// is rounded to odd, as in toOdd.
 func rounded[T dtype.Number](x *big.Float, n int64) T {
 	if dtype.Of[T]() == dtype.Float64 {
 		y, _ := x.Float64()

@@ -8,16 +8,16 @@ import (
 )
 
 // Tensors are values of a schedule's tensors as little-endian bytes, by the tensor's number in
-// Schedule.Tensors and by rank. Those that nobody speaks of are nil.
+// Schedule.Tensors and by rank. Unspecified ones are nil.
 type Tensors [][][]byte
 
-// bytesOfTensor is how many each rank has.
+// bytesOfTensor returns the bytes of a tensor on a rank.
 func bytesOfTensor(t *schedule.Tensor) int64 { return t.Shape.Elements() * int64(t.Type.Width()) }
 
 // programmed reports whether a schedule works on tensors: a program, or one that Compose has made.
 func programmed(s *schedule.Schedule) bool { return len(s.Tensors) > 0 || s.Parts() != nil }
 
-// fitsGiven says what is wrong with given tensors.
+// fitsGiven returns an error if given tensors have the wrong number or sizes.
 func (t Tensors) fitsGiven(s *schedule.Schedule) error {
 	if len(t) != len(s.Tensors) {
 		return fmt.Errorf("reference: values of %d tensors; there are %d", len(t), len(s.Tensors))
@@ -32,7 +32,7 @@ func (t Tensors) fitsGiven(s *schedule.Schedule) error {
 	return nil
 }
 
-// fits says what is wrong with the i-th tensor's values.
+// fits returns an error if the i-th tensor's values have the wrong number or sizes.
 func (t Tensors) fits(s *schedule.Schedule, i int) error {
 	own := &s.Tensors[i]
 	if len(t[i]) != s.Spec.Ranks {
@@ -48,12 +48,12 @@ func (t Tensors) fits(s *schedule.Schedule, i int) error {
 	return nil
 }
 
-// tensorSeed is the seed of a tensor's numbers: of the first, that of a collective's inputs.
+// tensorSeed returns the seed of a tensor's numbers; the first has that of a collective's inputs.
 func tensorSeed(seed uint64, i int) uint64 { return seed + uint64(i)*0xd1342543de82ef95 }
 
-// GivenTensors makes the given tensors of a program, or of a composed schedule, of the numbers that
-// Check uses. Of the kinds Uniform and Normal every element is that of a collective's input, with a
-// seed of the tensor's own; what Exact is says the type exactTensors.
+// GivenTensors makes the given tensors of a program, or of a composed schedule, from the numbers
+// that Check uses. With Uniform and Normal every element is that of a collective's input, with a
+// seed of the tensor's own. For Exact, see type exactTensors.
 func GivenTensors(s *schedule.Schedule, data Data, seed uint64) (Tensors, error) {
 	d, err := scriptOf(s, RunOptions{}, 0)
 	if _, undefined := err.(*noDefinition); undefined {
@@ -69,7 +69,8 @@ func GivenTensors(s *schedule.Schedule, data Data, seed uint64) (Tensors, error)
 	return d.inWhole(given), nil
 }
 
-// inWhole is values of the meaning's tensors as those of the whole's tensors that they lie in.
+// inWhole converts values of the meaning's tensors to values of the whole's tensors that store
+// them.
 func (d *script) inWhole(values Tensors) Tensors {
 	if d.s == d.whole {
 		return values
@@ -93,7 +94,8 @@ func (d *script) inWhole(values Tensors) Tensors {
 	return all
 }
 
-// ofWhole is the values of the meaning's tensors, as far as those are known in which they lie.
+// ofWhole converts values of the whole's tensors to values of the meaning's, where these are
+// stored.
 func (d *script) ofWhole(values Tensors) Tensors {
 	if d.s == d.whole {
 		return values
@@ -112,7 +114,7 @@ func (d *script) ofWhole(values Tensors) Tensors {
 	return all
 }
 
-// given makes the given tensors, and says whether nothing is rounded on them.
+// given makes the given tensors, and reports whether nothing is rounded on them.
 func (d *script) given(data Data, seed uint64) (given Tensors, exactly bool) {
 	s := d.s
 	given = make(Tensors, len(s.Tensors))
@@ -137,15 +139,16 @@ func (d *script) given(data Data, seed uint64) (given Tensors, exactly bool) {
 	return given, exact != nil && exact.proven
 }
 
-// RunTensors carries a program, or a composed schedule, out on given tensors, and returns its
-// results. Steps of a part round in the part's own type and with its operator, those of a program
-// in that of the tensors that they name. Elements that no step writes are NaN, or of integers the
-// bytes 0xA5. A schedule that cannot be carried out is a *schedule.Violation or a
+// RunTensors executes a program, or a composed schedule, on given tensors, and returns its results.
+// Steps of a part round in the part's own type and use its operator; those of a program round in
+// the type of the tensors that they name. Elements that no step writes are NaN, or the bytes 0xA5
+// in integers. A schedule that cannot be executed is a *schedule.Violation or a
 // *schedule.StallError.
 func RunTensors(s *schedule.Schedule, given Tensors, o RunOptions) (Tensors, error) {
 	return runTensors(s, given, o, 0)
 }
 
+// runTensors executes as RunTensors does, with a number of slots.
 func runTensors(s *schedule.Schedule, given Tensors, o RunOptions, slots int) (Tensors, error) {
 	if err := given.fitsGiven(s); err != nil {
 		return nil, err
@@ -169,11 +172,10 @@ func runTensors(s *schedule.Schedule, given Tensors, o RunOptions, slots int) (T
 	return got, nil
 }
 
-// DefineTensors is what the results of a program, or of a composed schedule, are by definition: of
-// a program, what its definitions say, of a composed schedule its meaning, or without one those
-// of its parts one after the other. A collective is what exact arithmetic gives, rounded once; a
-// kernel what package kernel says.
-// Elements that no definition speaks of are as RunTensors has those that nobody writes.
+// DefineTensors computes the results of a program, or of a composed schedule, by definition. For a
+// program that is its definitions. For a composed schedule it is its meaning, or without one its
+// parts' definitions, one after the other. A collective is the exact result, rounded once; package
+// kernel defines kernels. Undefined elements are the unwritten ones of RunTensors.
 func DefineTensors(s *schedule.Schedule, given Tensors) (Tensors, error) {
 	if err := given.fitsGiven(s); err != nil {
 		return nil, err
@@ -193,8 +195,8 @@ func DefineTensors(s *schedule.Schedule, given Tensors) (Tensors, error) {
 	return d.inWhole(want), nil
 }
 
-// CompareTensors holds results, computed by whomever from given tensors, against the definition: as
-// Check does, within the bound of this schedule's own roundings.
+// CompareTensors compares results, computed from given tensors by any implementation, with the
+// definition, within the bound of this schedule's own roundings.
 func CompareTensors(s *schedule.Schedule, given, got Tensors, o RunOptions) (Report, error) {
 	if err := given.fitsGiven(s); err != nil {
 		return Report{}, err

@@ -9,20 +9,21 @@ import (
 	"collsim/schedule"
 )
 
-// recipe is a way to compute an element that may give theirs.
+// A recipe is a way to compute an element that may give theirs.
 type recipe struct {
 	what string
-	// The operands: the inputs of the ranks in rank order, from the left; or the schedule's own
-	// brackets with its operands, reversed or not, turned by so many.
+	// The operands: the inputs in rank order, from the left; or the schedule's own brackets with
+	// its operands, reversed or not, rotated by turn.
 	inRankOrder, reversed bool
 	turn                  int
 	accumulate            Accumulate
 	once                  dtype.Type // computed in it, rounded once; 0: by accumulate
 	mean                  meanRule
-	exact                 bool // the definition; nothing else counts
+	exact                 bool // the definition; all else is ignored
 }
 
-// sums lists what changes nothing in the order: how often is rounded, and how avg divides.
+// sums lists recipes that keep the order: other numbers of roundings, and other ways to divide for
+// avg.
 func (t *Case) sums() (list []recipe) {
 	spec := &t.Schedule.Spec
 	if !spec.Type.IsFloat() {
@@ -37,13 +38,13 @@ func (t *Case) sums() (list []recipe) {
 			list = append(list, byMean(r, spec)...)
 		}
 	}
-	list = slices.DeleteFunc(list, func(r recipe) bool { // what runs, and what is an order
+	list = slices.DeleteFunc(list, func(r recipe) bool { // the schedule's own recipe, and other orders
 		return r.once == 0 && r.mean == meanOfSpec && (r.inRankOrder || r.accumulate == t.Accumulate)
 	})
 	return append(list, recipe{what: "the exact result, rounded once", exact: true})
 }
 
-// byRounding lists a recipe by how often it rounds, the fewest first.
+// byRounding lists variants of a recipe by their number of roundings, the fewest first.
 func byRounding(r recipe, t dtype.Type) (list []recipe) {
 	wider := dtype.Float32
 	if t == dtype.Float32 {
@@ -62,7 +63,7 @@ func byRounding(r recipe, t dtype.Type) (list []recipe) {
 	return append(list, r)
 }
 
-// byMean lists a recipe by how avg divides.
+// byMean lists variants of a recipe by how avg divides.
 func byMean(r recipe, spec *collective.Spec) []recipe {
 	list := []recipe{r}
 	if spec.Op != collective.Avg {
@@ -85,7 +86,7 @@ func byMean(r recipe, spec *collective.Spec) []recipe {
 	return list
 }
 
-// maxTried bounds the ranks whose orders are all tried, each of which takes a sum over them.
+// maxTried bounds the ranks whose orders are all tried: each is a sum over the ranks.
 const maxTried = 4096
 
 // orders lists other orders, for an element with these operands.
@@ -106,8 +107,7 @@ func (t *Case) orders(leaves []int) []recipe {
 	return list
 }
 
-// of is the recipe's term for elements that the schedule puts together by an order, and what stands
-// in the places of its operands.
+// of returns the recipe's term for elements with an order, and the operands at its leaves.
 func (r *recipe) of(spec *collective.Spec, order *schedule.Term, leaves []int) (*term, []int) {
 	at := &term{Term: order, spec: spec, accumulate: r.accumulate, once: r.once, mean: r.mean}
 	list := slices.Clone(leaves)

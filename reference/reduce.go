@@ -7,9 +7,9 @@ import (
 	"collsim/dtype"
 )
 
-// reduceFloats makes dst the exact sum, product or mean of all ranks' elements, rounded once.
-// It carries each result as hi+lo, an unevaluated sum of two float64, and asks arbitrary precision
-// about the few elements that this leaves open.
+// reduceFloats sets dst to the exact sum, product or mean of all ranks' elements, rounded once. It
+// keeps each result as hi+lo, an unevaluated sum of two float64, and recomputes in arbitrary
+// precision the few elements whose rounding that does not decide.
 func (d *definition[T]) reduceFloats(dst []T, off int64) {
 	n := len(dst)
 	spread(d.hi[:n], math.Copysign(0, -1)) // the neutral element: 0 + −0 is 0
@@ -38,7 +38,7 @@ func (d *definition[T]) reduceFloats(dst []T, off int64) {
 	}
 }
 
-// widen makes float64 of elements; it is exact.
+// widen converts elements to float64, exactly.
 func (d *definition[T]) widen(values []T) []float64 {
 	if wide, ok := any(values).([]float64); ok {
 		return wide
@@ -48,7 +48,7 @@ func (d *definition[T]) widen(values []T) []float64 {
 	return wide
 }
 
-// addAll sums over the ranks. With simple inputs nothing is lost in hi alone.
+// addAll sums over the ranks. With simple inputs, hi alone is exact.
 func (d *definition[T]) addAll(n int, off int64) {
 	hi, buffer := d.hi[:n], d.buffer[:n]
 	factor := 1.0
@@ -140,7 +140,7 @@ func (d *definition[T]) multiplyAll(n int, off int64) {
 	}
 }
 
-// round rounds all results to T, and marks those as lost for which that is not certain.
+// round rounds all results to T, and marks those as lost whose rounding is not certain.
 func (d *definition[T]) round(dst []T) {
 	// In place of hi and lo, the least and the greatest that the result may be.
 	n, slack := len(dst), d.spec.Op == collective.Prod || d.spec.Op == collective.Avg
@@ -161,7 +161,7 @@ func (d *definition[T]) round(dst []T) {
 	}
 }
 
-// between is what the i-th result lies between, rounded to odd, and whether that is certain.
+// between returns bounds of the i-th result, rounded to odd, and whether they are certain.
 func (d *definition[T]) between(i int) (low, high float64, sure bool) {
 	hi, lo := d.hi[i], d.lo[i]
 	if d.simple && hi == 0 {
@@ -191,7 +191,7 @@ func (d *definition[T]) between(i int) (low, high float64, sure bool) {
 	return d.toOdd(hi, lo-slack), d.toOdd(hi, lo+slack), true
 }
 
-// quotient is (hi+lo)/n as the sum of two, and the error that this may have.
+// quotient returns (hi+lo)/n as the sum of two, and a bound of its error.
 func quotient(hi, lo, n float64) (q, rest, slack float64) {
 	hi, lo = fastTwoSum(hi, lo)
 	q = hi / n
@@ -200,9 +200,9 @@ func quotient(hi, lo, n float64) (q, rest, slack float64) {
 	return q, rest, float64(math.Abs(rest) * 0x1p-50)
 }
 
-// toOdd is hi+lo rounded to float64: for T float64 to nearest, for others to odd, which forgets
-// nothing that the second rounding wants to know (Boldo and Melquiond, "Emulation of FMA and
-// correctly rounded sums: proved algorithms using rounding to odd", IEEE TC 57(4), 2008).
+// toOdd returns hi+lo rounded to float64. For T float64 it rounds to nearest, for others to odd, so
+// that the second rounding is right (Boldo and Melquiond, "Emulation of FMA and correctly rounded
+// sums: proved algorithms using rounding to odd", IEEE TC 57(4), 2008).
 func (d *definition[T]) toOdd(hi, lo float64) float64 {
 	hi, lo = twoSum(hi, lo)
 	if lo == 0 || d.double {
@@ -219,14 +219,14 @@ func (d *definition[T]) toOdd(hi, lo float64) float64 {
 	return hi
 }
 
-// twoSum is a+b rounded, and the error of that. Knuth, TAOCP volume 2, §4.2.2, theorem B.
+// twoSum returns a+b rounded, and the error of that. Knuth, TAOCP volume 2, §4.2.2, theorem B.
 func twoSum(a, b float64) (sum, err float64) {
 	sum = a + b
 	t := sum - a
 	return sum, (a - (sum - t)) + (b - t)
 }
 
-// fastTwoSum is twoSum for |a| ≥ |b|. Dekker, Numerische Mathematik 18, 1971.
+// fastTwoSum computes twoSum for |a| ≥ |b|. Dekker, Numerische Mathematik 18, 1971.
 func fastTwoSum(a, b float64) (sum, err float64) {
 	sum = a + b
 	return sum, b - (sum - a)

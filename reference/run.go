@@ -8,29 +8,29 @@ import (
 	"collsim/schedule"
 )
 
-// Run carries a schedule out on given inputs, one for each rank, and returns each rank's output.
-// Every operation is rounded to T on its own, in the schedule's order. Output that no step writes
-// is NaN, or of integers the bytes 0xA5. Inputs are not changed; in place, the output is the part
-// of the common buffer that Spec.Place says; of teams (schedule.Beside), inputs and means are those
-// of each rank's team. A schedule that cannot be carried out is a
-// *schedule.Violation or *schedule.StallError.
+// Run executes a schedule on given inputs, one for each rank, and returns each rank's output. Every
+// operation is rounded to T on its own, in the schedule's order. Output that no step writes is NaN,
+// or the bytes 0xA5 in integers. Inputs are not changed. In place, the output is the part of the
+// common buffer given by Spec.Place. With teams (schedule.Teams), inputs and means are those of
+// each rank's team. A schedule that cannot be executed is a *schedule.Violation or
+// *schedule.StallError.
 func Run[T dtype.Number](s *schedule.Schedule, inputs [][]T) ([][]T, error) {
 	return RunWith(s, inputs, RunOptions{})
 }
 
-// RunOptions say how a schedule is carried out; the zero value is the usual way.
+// RunOptions configure an execution; the zero value is the usual choice.
 type RunOptions struct {
 	Accumulate Accumulate
 }
 
-// RunWith is Run with options.
+// RunWith does what Run does, with options.
 func RunWith[T dtype.Number](s *schedule.Schedule, inputs [][]T, o RunOptions) ([][]T, error) {
 	outputs, _, err := runWith(s, inputs, o)
 	return outputs, err
 }
 
-// RunAndCompare is RunWith, and holds the outputs against the definition: within the bound that
-// follows from this schedule's tree of additions, as Check does on data of its own.
+// RunAndCompare does what RunWith does, and compares the outputs with the definition, within the
+// bound that follows from this schedule's tree of additions.
 func RunAndCompare[T dtype.Number](s *schedule.Schedule, inputs [][]T, o RunOptions) ([][]T, Report,
 	error) {
 	if err := fits(&s.Spec, inputs); err != nil {
@@ -47,7 +47,7 @@ func RunAndCompare[T dtype.Number](s *schedule.Schedule, inputs [][]T, o RunOpti
 	return outputs, v.doubt(r), nil
 }
 
-// runWith carries a schedule out, and says what it has surveyed.
+// runWith executes a schedule, and returns its survey, too.
 func runWith[T dtype.Number](s *schedule.Schedule, inputs [][]T, o RunOptions) ([][]T, *survey,
 	error) {
 	if programmed(s) {

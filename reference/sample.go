@@ -9,27 +9,28 @@ import (
 	"collsim/schedule"
 )
 
-// A sample is output elements, and nothing but what they depend on: the steps that had a share in
-// them, of whatever rank, back to the inputs. Where a schedule has a group, rank g does what rank 0
-// does, translated, so rank 0 is walked once (schedule.Limits.Folded) and its sub-steps are gone
-// through backwards: whoever needs an element that one of them stores, or sends, needs that element
-// of its operands. What is needed is then computed forwards, each sub-step for all ranks that need
-// it. An element of an all_reduce takes the inputs of all ranks, but only as many steps as add them
-// up and bring the sum there, not those of all ranks.
+// A sample is output elements, and only what they depend on: the steps that contribute to them, on
+// whatever rank, back to the inputs. Where a schedule has a group, rank g does what rank 0 does,
+// translated. So rank 0 is walked once (schedule.Limits.Folded), and its sub-steps are visited
+// backwards. If an element is needed that a sub-step stores or sends, the same element of its
+// operands is needed. Needed elements are then computed forwards, each sub-step for all ranks that
+// need it. An element of an all_reduce takes the inputs of all ranks, but only the steps that add
+// them up and bring the sum there.
 
-// Samples says why a schedule's numbers cannot be checked on a sample; empty if they can.
+// Samples returns why a schedule's numbers cannot be checked on a sample; empty if they can.
 func Samples(s *schedule.Schedule) string {
 	_, why := frameOf(s)
 	return why
 }
 
-// frame is how memories look from rank 0.
+// A frame converts between memories of any rank and rank 0's.
 type frame struct {
 	s      *schedule.Schedule
-	strips [schedule.FirstTensor][]schedule.Strip // of memories whose blocks are numbered by ranks
-	named  [schedule.FirstTensor]schedule.Buffer  // which says how: by ranks, or mirrored ones
+	strips [schedule.FirstTensor][]schedule.Strip // of memories with blocks numbered by ranks
+	named  [schedule.FirstTensor]schedule.Buffer  // buffer that defines the numbering
 }
 
+// frameOf returns the frame of a schedule, or why it has none.
 func frameOf(s *schedule.Schedule) (*frame, string) {
 	f := &frame{s: s}
 	switch kind := s.Spec.Kind; {
@@ -78,7 +79,7 @@ func reachesOut(step *schedule.Step) bool {
 	})
 }
 
-// moved is an element of a memory as it is translated by a rank, or with back, where it came from.
+// moved returns the element of a memory that a rank translates an element to or, with back, from.
 func (f *frame) moved(memory schedule.Buffer, x int64, by int32, back bool) int64 {
 	for i := len(f.strips[memory]) - 1; i >= 0; i-- {
 		p := &f.strips[memory][i]
@@ -98,15 +99,14 @@ func (f *frame) moved(memory schedule.Buffer, x int64, by int32, back bool) int6
 	return x
 }
 
-// action is a sub-step of rank 0, with sources and targets as runs from..to of all.
+// An action is a sub-step of rank 0. sources and targets are ranges of the sample's lists.
 type action struct {
 	sources, targets [2]int32
-	pending          int32 // the first need of its value by a message; −1: none
+	pending          int32 // the first need of its value through a message; −1: none
 	scale, ranked    bool
 }
 
-// from is an operand: of a message the action that sent it and how far that rank is away, else the
-// runs of a memory.
+// from is an operand: a region, or a message with the action that sent it and that rank's distance.
 type from struct {
 	sender, far int32 // sender −1: a region
 	region      place0
@@ -119,7 +119,7 @@ type place0 struct {
 	spans  [2]int32
 }
 
-// need is an element that a slot is to hold: of a memory, as rank 0 sees it, or of a message's
+// A need is an element that a slot must hold: of a memory, in rank 0's terms, or of a message's
 // value.
 type need struct {
 	at         int64
@@ -129,12 +129,12 @@ type need struct {
 }
 
 // computed is the elements of an action's value that are computed, for several ranks: nodes from
-// one on, each with a slot for every operand.
+// first on, each with a slot for every operand.
 type computed struct {
 	action, first, count, slots int32
 }
 
-// sample is what it takes to compute some output elements.
+// A sample is the plan that computes some output elements.
 type sample struct {
 	*frame
 	actions []action
@@ -143,18 +143,18 @@ type sample struct {
 	spans   []schedule.Span
 
 	needs  []need
-	heads  [schedule.FirstTensor][]int32 // needs of a memory, by stretches of so many elements
+	heads  [schedule.FirstTensor][]int32 // by memory: needs, in buckets of equal ranges of elements
 	widths [schedule.FirstTensor]int64
 
 	nodes    int32
-	slots    []int32 // a node; or ^need, which nothing was written to
+	slots    []int32 // a node; or ^need of an unwritten element
 	computed []computed
-	ranks    []int32 // of nodes, where a step asks
+	ranks    []int32 // of each node
 	hits     []need
 }
 
-// SampleSteps is how many values of steps a sample takes, about: of as many output elements as that
-// allows, but at least one. mostNodes is where it is given up: a value takes some 100 bytes.
+// SampleSteps bounds, approximately, the step values that a sample computes; at least one output
+// element is computed. Beyond mostNodes the sample is given up: a value takes some 100 bytes.
 const (
 	SampleSteps = 1 << 22
 	mostNodes   = 4 * SampleSteps
@@ -163,12 +163,13 @@ const (
 // mostSpans bounds the runs of elements that rank 0's steps name.
 const mostSpans = 1 << 24
 
-// errLarge is why a sample was given up.
+// errLarge explains why a sample was given up.
 type errLarge struct{ text string }
 
+// Error returns the explanation.
 func (e *errLarge) Error() string { return e.text }
 
-// walk notes what rank 0 does.
+// walk records the actions of rank 0.
 func (p *sample) walk(slots int) error {
 	var sent []int32 // by handle, the action
 	var widths []schedule.Width
@@ -214,6 +215,7 @@ func (p *sample) walk(slots int) error {
 	return err
 }
 
+// place returns a region on rank 0.
 func (p *sample) place(where schedule.Spot, r *schedule.Region) place0 {
 	home, base := p.s.Home(r.Buffer, 0)
 	first := len(p.spans)
@@ -224,10 +226,10 @@ func (p *sample) place(where schedule.Spot, r *schedule.Region) place0 {
 	return place0{home, [2]int32{int32(first), int32(len(p.spans))}}
 }
 
-// stretches is how many stretches a memory's needs are kept by, at most.
+// stretches bounds the buckets of a memory's needs.
 const stretches = 1 << 20
 
-// plan finds out what it takes to compute some outputs, whose slots are the first.
+// plan finds the computations for some outputs, whose slots are the first.
 func (p *sample) plan(list []output) error {
 	p.needs, p.slots, p.computed, p.ranks = p.needs[:0], make([]int32, len(list)), nil, p.ranks[:0]
 	p.nodes = 0
@@ -244,6 +246,7 @@ func (p *sample) plan(list []output) error {
 	return p.back()
 }
 
+// open makes the buckets of needs, empty.
 func (p *sample) open() {
 	for b := schedule.Input; b <= schedule.Scratch; b++ {
 		n := extent(p.s, b, 0)
@@ -255,7 +258,7 @@ func (p *sample) open() {
 	}
 }
 
-// remember notes a need of an element of a memory, as rank 0 sees it.
+// remember adds a need of an element of a memory, in rank 0's terms.
 func (p *sample) remember(memory schedule.Buffer, n need) {
 	head := &p.heads[memory][n.at/p.widths[memory]]
 	n.next, n.memory = *head, memory
@@ -263,7 +266,7 @@ func (p *sample) remember(memory schedule.Buffer, n need) {
 	p.needs = append(p.needs, n)
 }
 
-// back goes through the actions backwards.
+// back visits the actions backwards.
 func (p *sample) back() error {
 	for i := len(p.actions) - 1; i >= 0; i-- {
 		a := &p.actions[i]
@@ -285,7 +288,7 @@ func (p *sample) back() error {
 	return nil
 }
 
-// stored moves the needs of what a region of rank 0 holds to the hits.
+// stored moves the needs that a region of rank 0 satisfies to the hits.
 func (p *sample) stored(t *place0) {
 	off, width := int64(0), p.widths[t.memory]
 	for _, span := range p.spans[t.spans[0]:t.spans[1]] {
@@ -308,8 +311,8 @@ func (p *sample) stored(t *place0) {
 	}
 }
 
-// compute has the hits computed by an action, each element of a rank once, and needs what that
-// takes.
+// compute makes an action compute the hits, each element of a rank once, and adds the needs of its
+// operands.
 func (p *sample) compute(index int32) {
 	a := &p.actions[index]
 	slices.SortFunc(p.hits, func(x, y need) int {
@@ -335,7 +338,7 @@ func (p *sample) compute(index int32) {
 	p.computed = append(p.computed, c)
 }
 
-// operand needs elements of an operand, in order, for every so many slots from one on.
+// operand adds needs of elements of an operand, in order, for slots from one on, every so many.
 func (p *sample) operand(f *from, hits []need, slot, every int) {
 	spans, before := p.spans[f.region.spans[0]:f.region.spans[1]], int64(0)
 	for i, h := range hits {

@@ -9,13 +9,13 @@ import (
 	"collsim/schedule"
 )
 
-// output is an output element.
+// An output is an output element.
 type output struct {
 	rank int
 	at   int64
 }
 
-// sampleOutputs chooses output elements: each twice, of two ranks, where all have the same.
+// sampleOutputs chooses output elements; where all ranks have the same, each on two ranks.
 func sampleOutputs(s *schedule.Schedule, n int, seed uint64) (list []output) {
 	spec := &s.Spec
 	random := scramble(seed + golden)
@@ -37,7 +37,7 @@ func sampleOutputs(s *schedule.Schedule, n int, seed uint64) (list []output) {
 	return list
 }
 
-// checkSample checks output elements of a schedule, and nothing else.
+// checkSample checks some output elements of a schedule, and nothing else.
 func checkSample[T dtype.Number](s *schedule.Schedule, o *CheckOptions) (Report, error) {
 	g := newGenerator[T](&s.Spec, o.Data, o.Seed)
 	list, got, v, err := sampleOf(s, o, g.fill)
@@ -60,7 +60,7 @@ func checkSample[T dtype.Number](s *schedule.Schedule, o *CheckOptions) (Report,
 	return r, nil
 }
 
-// sampleOf computes as many output elements as are asked for, or fewer if they take more than
+// sampleOf computes the requested number of output elements, or fewer if they take more than
 // SampleSteps.
 func sampleOf[T dtype.Number](s *schedule.Schedule, o *CheckOptions, fill source[T]) ([]output, []T,
 	*sampled[T], error) {
@@ -95,12 +95,12 @@ type sampled[T dtype.Number] struct {
 	*sample
 	fill    source[T]
 	values  []T
-	heights []uint16 // how often each has been rounded, at most
+	heights []uint16 // largest number of roundings of each
 	height  int      // the largest of outputs
 	wide    bool
 }
 
-// outputs computes the outputs, of which there are so many.
+// outputs computes n outputs.
 func (v *sampled[T]) outputs(n int) []T {
 	for i := len(v.computed) - 1; i >= 0; i-- {
 		v.compute(&v.computed[i])
@@ -111,7 +111,7 @@ func (v *sampled[T]) outputs(n int) []T {
 	return got
 }
 
-// read takes the values of slots, every so many from one on.
+// read returns the values of slots, every so many from one on.
 func (v *sampled[T]) read(values []T, heights []uint16, slot, every int) {
 	for i := range values {
 		n := v.slots[slot+i*every]
@@ -124,7 +124,7 @@ func (v *sampled[T]) read(values []T, heights []uint16, slot, every int) {
 	}
 }
 
-// untouched is an element that no step has written before: an input, or nothing.
+// untouched returns an element that no step has written before: an input, or unwritten memory.
 func (v *sampled[T]) untouched(value []T, n *need) {
 	value[0] = unwritten[T]()
 	home, base := v.s.Home(schedule.Input, int(n.rank))
@@ -134,7 +134,7 @@ func (v *sampled[T]) untouched(value []T, n *need) {
 	}
 }
 
-// compute is one action's values.
+// compute computes one action's values.
 func (v *sampled[T]) compute(c *computed) {
 	a := &v.actions[c.action]
 	n, every := int(c.count), int(a.sources[1]-a.sources[0])
@@ -173,13 +173,14 @@ func (v *sampled[T]) compute(c *computed) {
 	}
 }
 
+// combined combines operands as a step does.
 func (v *sampled[T]) combined(list []operand) []T {
 	spec := &v.s.Spec
 	return getAll[T](typeOf(spec.Type).combined(spec, list, v.wide))
 }
 
-// exchange has two operands exchanged where the message comes from a lower rank: as rank 0 sees it,
-// none does.
+// exchange swaps two ranked operands on ranks where the message comes from a lower rank; rank 0 has
+// no such.
 func (v *sampled[T]) exchange(c *computed, list []operand) {
 	list[0], list[1] = list[1], list[0]
 	exchanged := v.combined(list)

@@ -6,7 +6,7 @@ import (
 	"collsim/schedule"
 )
 
-// term is a schedule's term with what it takes to compute it.
+// A term is a schedule's term with what is needed to compute it.
 type term struct {
 	*schedule.Term
 	spec       *collective.Spec
@@ -15,18 +15,18 @@ type term struct {
 	mean       meanRule   // how avg divides floats
 }
 
-// meanRule is how avg divides floats by the number of ranks.
+// A meanRule is how avg divides floats by the number of ranks.
 type meanRule int
 
 const (
-	meanOfSpec  meanRule = iota // as the collective has it
+	meanOfSpec  meanRule = iota // as the collective says
 	timesFirst                  // inputs are multiplied by 1/n, rounded to the type: avg = "nccl"
 	divideFirst                 // inputs are divided by n
 	timesLast                   // the sum is multiplied by 1/n, rounded to the type
 	divideLast                  // the sum is divided by n: avg = "post"
 )
 
-// leaf is the first input of a term.
+// leaf returns the first input of a term.
 func (t *term) leaf() *schedule.Term {
 	leaf := t.Term
 	for leaf.Left != nil {
@@ -35,7 +35,7 @@ func (t *term) leaf() *schedule.Term {
 	return leaf
 }
 
-// chain is ((a + b) + c) + …, a step for each, with the leaves of a term.
+// chain returns ((a + b) + c) + …, a step for each, with the leaves of a term.
 func chain(order *term, ranks []int) *schedule.Term {
 	leaf := order.leaf()
 	var sum *schedule.Term
@@ -54,7 +54,7 @@ func chain(order *term, ranks []int) *schedule.Term {
 	return sum
 }
 
-// scaledBy is a copy of a term that scales where a rule does.
+// scaledBy returns a copy of a term that scales where a rule does.
 func scaledBy(t *schedule.Term, rule meanRule) *schedule.Term {
 	var walk func(*schedule.Term) *schedule.Term
 	walk = func(t *schedule.Term) *schedule.Term {
@@ -69,7 +69,7 @@ func scaledBy(t *schedule.Term, rule meanRule) *schedule.Term {
 	return c
 }
 
-// valueAs computes a term in T; leaves are asked for from left to right, each for as many
+// valueAs computes a term in T. It reads leaves from left to right, each of the same number of
 // elements.
 func valueAs[T dtype.Number](t *term, leaf func(position int) []byte) []byte {
 	switch {
@@ -81,6 +81,7 @@ func valueAs[T dtype.Number](t *term, leaf func(position int) []byte) []byte {
 	return put(natively[T](t, t.Term, leaf))
 }
 
+// narrowedFrom rounds wide numbers to T.
 func narrowedFrom[T dtype.Number, W float32 | float64](wide []W) []T {
 	x := make([]T, len(wide))
 	dtype.Narrow(x, wide)
@@ -102,7 +103,7 @@ func natively[T dtype.Number](t *term, at *schedule.Term, leaf func(int) []byte)
 	return x
 }
 
-// widely computes in W, and rounds to T where a step ends unless all is rounded once.
+// widely computes in W, and rounds to T where a step ends unless the whole is rounded once.
 func widely[T dtype.Number, W float32 | float64](t *term, at *schedule.Term,
 	leaf func(int) []byte) []W {
 	var x []W

@@ -9,26 +9,26 @@ import (
 	"collsim/schedule"
 )
 
-// Outside is an element of theirs that no order of additions gives: it lies outside the bound of
-// all of them, or nothing is added at all.
+// An Outside is an element of theirs that no order of additions gives: it is outside the bound of
+// all orders, or nothing is added at all.
 type Outside struct {
 	Rank    int
 	Element int64 // of the rank's output tensor, in C order
 	Theirs  Bits
 	Right   Bits // the exact result, rounded once
-	// Looks is what it looks like, such as "the rank's own input" or "the sum without r3": of what
-	// explains it, that which explains most of Comparison.Outside. Empty if nothing does.
+	// Looks are descriptions such as "the rank's own input" or "the sum without r3". Of those that
+	// fit it, they are the ones that fit most of BitComparison.Outside. Empty if none fits.
 	Looks []string
 }
 
-// stray is such an element, as the collective has it.
+// A stray is such an element, in the collective's layout.
 type stray struct {
 	position      int
 	flat          int64
 	theirs, right []byte
 }
 
-// outside finds what no order of additions gives, and marks it: of each position that has any, by
+// outside finds the elements that no order of additions gives, and marks them, by position and
 // element of the collective's output.
 func (t *Case) outside(theirs [][]byte, c *BitComparison) ([][]bool, error) {
 	spec := &t.Schedule.Spec
@@ -73,28 +73,29 @@ func (t *Case) outside(theirs [][]byte, c *BitComparison) ([][]bool, error) {
 	return wrong, nil
 }
 
-// guess is something that wrong elements may be. Of guesses that explain as many, those of the
-// lesser kind are told.
+// A guess is a description that may fit wrong elements. Of guesses that fit equally many, those of
+// the lowest kind are reported.
 type guess struct {
 	what string
 	kind guessKind
 	fits []bool // of each stray
-	n    int    // that it fits
+	n    int    // number that it fits
 }
 
+// A guessKind orders guesses.
 type guessKind int
 
 const (
-	ownInput    guessKind = iota // the bits of the rank's own input, which lay there before
+	ownInput    guessKind = iota // the bits of the rank's own input, which were there before
 	anyInput                     // the bits of a rank's input
-	neverWrote                   // 0: nothing was ever written
-	partialSum                   // the bits of a sum on the schedule's way
+	neverWrote                   // 0: never written
+	partialSum                   // the bits of a partial sum of the schedule
 	byRanks                      // within rounding of the result times or divided by n
-	missingRank                  // within rounding of what a rank is missing from
-	doubledRank                  // or is in twice
+	missingRank                  // within rounding of the result without a rank
+	doubledRank                  // or with a rank twice
 )
 
-// looks is what each of some wrong elements looks like.
+// looks describes each of some wrong elements.
 func (t *Case) looks(strays []stray) [][]string {
 	looks := make([][]string, len(strays))
 	x := &suspect{Case: t, strays: strays}
@@ -120,11 +121,11 @@ func (t *Case) looks(strays []stray) [][]string {
 	return looks
 }
 
-// suspect is wrong elements and what they may be.
+// A suspect is wrong elements and guesses about them.
 type suspect struct {
 	*Case
 	strays  []stray
-	inputs  [][][]byte // of each position, its input where each stray is; nil where it has none
+	inputs  [][][]byte // of each position: its input for each stray; nil where it has none
 	guesses []*guess
 }
 
@@ -185,11 +186,11 @@ func (x *suspect) bits() {
 	})
 }
 
-// partials looks for the bits of what the schedule adds on the way to the first stray.
+// partials looks for the bits of partial sums of the first stray.
 func (x *suspect) partials() {
 	first := x.strays[0]
 	order, _, err := x.term(first.position, first.flat)
-	if err != nil { // of a wrong schedule there may be none to tell
+	if err != nil { // a wrong schedule may have none
 		return
 	}
 	var walk func(at *schedule.Term)
@@ -224,13 +225,14 @@ func (x *suspect) partials() {
 	walk(order)
 }
 
-// few is on how many strays guesses are tried that take a sum over the ranks, for every rank.
+// few returns the number of strays on which guesses are tried that take a sum over the ranks for
+// every rank.
 func (x *suspect) few() int {
 	const most = 1 << 22
 	return min(len(x.strays), max(1, most/len(x.Ranks)/len(x.Ranks)))
 }
 
-// counted looks for a rank that is missing, or in twice: within the bound of any order.
+// counted looks for a rank that is missing, or counted twice: within the bound of any order.
 func (x *suspect) counted() {
 	spec, n := x.Schedule.Spec, x.few()
 	spec.Kind, spec.Root, spec.Splits, spec.InPlace = collective.Reduce, 0, nil, false
@@ -276,7 +278,7 @@ func (x *suspect) counted() {
 	}
 }
 
-// scaledSum is a sum that is divided as another one.
+// A scaledSum is the sum with another scale.
 type scaledSum struct {
 	what string
 	spec collective.Spec
@@ -303,7 +305,8 @@ func byNumberOfRanks(spec *collective.Spec) (list []scaledSum) {
 	return list
 }
 
-// neutral is what leaves a position out: 0, 1 for products, and of least and greatest another's.
+// neutral returns a replacement that leaves a position out: 0, 1 for products, and another's input
+// for minima and maxima.
 func (x *suspect) neutral(inputs [][]byte, position int) []byte {
 	size := len(inputs[position])
 	switch x.Schedule.Spec.Op {
