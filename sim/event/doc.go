@@ -23,6 +23,9 @@
 // way like any other and nobody hears of them but the lane that they hold. What a switch copies
 // or adds up is one transfer over several branches (multimem.go).
 //
+// Whole periods of loops are left out where the state of a run comes back (periodic.go,
+// snapshot.go).
+//
 // What things take, and who comes first, is said by package model and by nothing here. Of a run
 // that is to be logged only times are written (tape.go, tapeway.go), and little more of brackets
 // and kernels (tapegpu.go). All that the log tells is worked out from these when it is read

@@ -137,6 +137,7 @@ type engine struct {
 	freePacket int32
 
 	fluid
+	period period
 }
 
 // link is the state of a link.
@@ -216,6 +217,7 @@ func isEmpty(c schedule.Cursor) bool {
 
 // run plays the schedule to its end.
 func (e *engine) run() error {
+	e.startPeriod()
 	loop := e.runFIFO
 	switch {
 	case e.gpu != nil:

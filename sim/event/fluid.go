@@ -34,6 +34,7 @@ func (e *engine) runFluid() error {
 		if err := e.instant(now); err != nil {
 			return err
 		}
+		e.leaveOut(now)
 	}
 }
 

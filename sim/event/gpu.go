@@ -21,6 +21,7 @@ type gpus struct {
 	freeWave   int32
 	due        flat.Heap[unit.Time] // what happens when: dueKind and item
 	dirty      []int32              // ranks that have places to give out, or somebody who wants them
+	changes    int64                // how often something was due or given out
 	isLaunched bool                 // brackets are launched one by one
 	watch      *gpuWatch            // nil: nobody asked
 }

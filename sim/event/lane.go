@@ -208,5 +208,7 @@ func (e *engine) end(i int32) {
 		}
 		l.waiters = -1
 	}
-	l.cursor.Next(l.slices)
+	if l.cursor.Next(l.slices); e.period.mayBe {
+		e.passes(i)
+	}
 }

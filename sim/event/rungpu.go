@@ -39,6 +39,7 @@ func (e *engine) runGPU() error {
 			if err := e.share(now); err != nil {
 				return err
 			}
+			e.leaveOut(now)
 		}
 	}
 }
@@ -49,6 +50,7 @@ func (e *engine) atInstant(now unit.Time) bool {
 	g := e.gpu
 	switch {
 	case len(g.due) > 0 && g.due[0].First == now:
+		g.changes++
 		due := g.due.Pop()
 		happens[due.Second](e, due.Item, now)
 	case e.fair != nil && e.fair.NextEnd() == now:
@@ -58,6 +60,7 @@ func (e *engine) atInstant(now unit.Time) bool {
 	case e.requests.next() == now:
 		e.serve(e.requests.pop())
 	case len(g.dirty) > 0:
+		g.changes++
 		e.dispatch(now)
 	default:
 		return false

@@ -1,0 +1,153 @@
+package event
+
+import (
+	"slices"
+
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// writeState writes all that what follows depends on into e.period.state, with times as seen from
+// now. A time before now is written as one value: it decides nothing any more. It reports false
+// where something is under way that it does not write: on a GPU, or over a memory.
+func (e *engine) writeState(now unit.Time) bool {
+	p := &e.period
+	s := p.state[:0]
+	if g := e.gpu; g != nil {
+		if len(g.due) > 0 || len(g.dirty) > 0 {
+			return false
+		}
+		s = append(s, g.changes)
+	}
+	for i := range e.lanes {
+		s = e.writeLane(s, int32(i), now)
+	}
+	for i := range e.conns {
+		c := &e.conns[i]
+		s = append(s, int64(c.unused), int64(c.free))
+		for n, k := c.free, c.freed; n > 0; n, k = n-1, e.marks[k].next {
+			s = sinceNow(s, e.marks[k].at, now)
+		}
+	}
+	if !e.writeMessages(now) {
+		return false
+	}
+	for i := range p.rows {
+		s = append(s, p.rows[i][:]...)
+	}
+	p.state = s
+	return true
+}
+
+// sinceNow appends a moment, as seen from now.
+func sinceNow(s []int64, m model.Moment, now unit.Time) []int64 {
+	if m.T < now {
+		return append(s, -1, 0)
+	}
+	return append(s, int64(m.T-now), int64(m.Wave))
+}
+
+// writeLane appends where a lane is, but for the iteration of the outermost loop, and what it waits
+// for.
+func (e *engine) writeLane(s []int64, i int32, now unit.Time) []int64 {
+	l := &e.lanes[i]
+	if l.waits == forEver {
+		return append(s, -2)
+	}
+	s = append(s, int64(l.waits), int64(l.on), int64(l.pending), int64(l.waiters), int64(l.next),
+		int64(len(l.posts)))
+	s = sinceNow(sinceNow(s, l.end, now), l.until, now)
+	if e.row != nil {
+		s = append(s, int64(len(e.row.ends[l.rank])), int64(e.row.left[l.rank]))
+	}
+	if e.gpu != nil {
+		x := &e.gpu.lanes[i]
+		s = append(s, int64(x.next), int64(x.open), int64(x.claim), int64(x.gate))
+	}
+	if e.putLatency != nil {
+		s = append(s, int64(e.putLatency[i]))
+	}
+	c := &l.cursor
+	if c.Done() {
+		return append(s, -3)
+	}
+	loop, _ := c.Outermost()
+	s = append(s, int64(loop), int64(c.Place()), int64(c.Slice()))
+	if loop < 0 {
+		return append(s, int64(c.Step))
+	}
+	for _, done := range c.Iterations()[1:] {
+		s = append(s, int64(done))
+	}
+	return s
+}
+
+// messageRow is a message that is under way or not received yet, as the state has it. Rows are
+// sorted, since the number of a message means nothing.
+type messageRow [16]int64
+
+// writeMessages writes the rows of all messages.
+func (e *engine) writeMessages(now unit.Time) bool {
+	p := &e.period
+	if p.rows = p.rows[:0]; len(e.messages) == 0 {
+		return true
+	}
+	const nowhere, over = -1, -2
+	place := slices.Repeat([]int32{nowhere}, len(e.messages)) // among those of a connection
+	for m := e.freeMessage; m >= 0; m = e.messages[m].next {
+		place[m] = over
+	}
+	for i := range e.conns {
+		at := int32(0)
+		for m := e.conns[i].head; m >= 0; m = e.messages[m].next {
+			place[m] = at
+			at++
+		}
+	}
+	unsent := make([]bool, len(e.messages))
+	for i := range e.lanes {
+		for m := e.lanes[i].sends; m >= 0; m = e.messages[m].also {
+			unsent[m] = true
+		}
+	}
+	for m := range e.messages {
+		if place[m] == over {
+			continue
+		}
+		if e.messages[m].kind >= copying {
+			return false
+		}
+		p.rows = append(p.rows, e.messageRow(int32(m), place[m], unsent[m], now))
+	}
+	slices.SortFunc(p.rows, func(a, b messageRow) int { return slices.Compare(a[:], b[:]) })
+	return true
+}
+
+// messageRow writes a message at a place of its connection.
+func (e *engine) messageRow(m, place int32, isUnsent bool, now unit.Time) messageRow {
+	x := &e.messages[m]
+	r := messageRow{int64(x.lane), int64(x.conn), int64(place), int64(x.route),
+		int64(x.kind)<<32 | int64(x.flags)<<16 | int64(x.pacer), int64(x.peers), int64(x.bytes)}
+	if e.late != nil {
+		r[7] = int64(e.late[m])
+		if x.flags&padded > 0 {
+			r[8] = int64(e.onLinks[m])
+		}
+	}
+	switch {
+	case isUnsent: // of a step that has to fetch first
+		r[9] = 1
+		return r
+	case x.isHere:
+		r[9] = 2
+		sinceNow(r[:10], x.at, now)
+	case e.fair.HasRate(m):
+		n, rest := e.fair.Left(m, now).Bytes()
+		r[9], r[12], r[13], r[14] = 3, int64(n), int64(rest), int64(e.fair.Rate(m))
+	default:
+		r[9] = 4
+		sinceNow(r[:10], x.since, now)
+	}
+	r[15] = int64(x.key - e.lanes[x.lane].key)
+	return r
+}
