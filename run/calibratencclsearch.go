@@ -198,7 +198,7 @@ const (
 func (s *ncclSearch) machine() (*machine.Machine, error) {
 	values, kept := make([]float64, len(s.found)), make([]bool, len(s.found))
 	for j, p := range s.found {
-		values[j], kept[j] = p.Found, !s.figures[j].isNew || p.Told >= untold
+		values[j], kept[j] = p.Found, !s.figures[j].isNew || p.Explained >= untold
 	}
 	return s.machineOf(values, kept, true)
 }
@@ -208,10 +208,10 @@ func (s *ncclSearch) report() (list []NCCLFigure) {
 	for j, p := range s.found {
 		f := &s.figures[j]
 		one := NCCLFigure{Name: p.Name, Found: f.text(p.Found), Low: f.text(p.Low),
-			High: f.text(p.High), Told: p.Told, Fitted: p.Told >= leastTold}
+			High: f.text(p.High), Told: p.Explained, Fitted: p.Explained >= leastTold}
 		if !f.isNew {
 			one.Before = f.text(p.Value)
-		} else if p.Told < untold {
+		} else if p.Explained < untold {
 			continue
 		}
 		list = append(list, one)

@@ -2,7 +2,7 @@ package calibrate
 
 import "math"
 
-// starts are the indices of the sizes that ranges begin at.
+// starts returns the indices of the sizes at which ranges begin.
 func (f *rangeFit) starts() ([]int, error) {
 	costs, points, err := f.costs()
 	if err != nil {
@@ -10,23 +10,24 @@ func (f *rangeFit) starts() ([]int, error) {
 	}
 	n := len(f.seen)
 	best, fewest := []int{0}, math.Inf(1)
-	ways := cheapest(costs, min(f.most, max(1, n/leastSizes)))
-	for k, way := range ways {
-		if math.IsInf(way.cost, 1) {
+	divisions := cheapest(costs, min(f.most, max(1, n/leastSizes)))
+	for k, division := range divisions {
+		if math.IsInf(division.cost, 1) {
 			continue
 		}
-		scale := max(way.cost/points, leastError)
+		scale := max(division.cost/points, leastError)
 		figures := float64(rangeFigures*(k+1) - 1)
 		criterion := float64(2*points*math.Log(scale)) + float64(figures*math.Log(points))
 		if criterion < fewest {
-			best, fewest = way.starts, criterion
+			best, fewest = division.starts, criterion
 		}
 	}
 	return best, nil
 }
 
-// costs are the sums of absolute relative errors, weighted, of a fit to the sizes from the first
-// index to before the second; infinite for too few sizes. points is the sum of all weights.
+// costs returns the weighted sums of absolute relative errors. Entry [from][to] is that of a fit to
+// the sizes from the one index to before the other; it is infinite for too few sizes. It also
+// returns the sum of all weights.
 func (f *rangeFit) costs() (costs [][]float64, points float64, err error) {
 	n := len(f.seen)
 	costs = square(n + 1)
@@ -41,7 +42,7 @@ func (f *rangeFit) costs() (costs [][]float64, points float64, err error) {
 	}
 	noise := f.options.noise(all)
 	var rows regression
-	first := make([]int, n+1) // rows of the sizes before
+	first := make([]int, n+1) // rows of the sizes before index i
 	for i := range f.seen {
 		samples, err := f.samples(f.seen[i:i+1], f.global)
 		if err != nil {
@@ -69,28 +70,28 @@ func (f *rangeFit) costs() (costs [][]float64, points float64, err error) {
 	return costs, points, nil
 }
 
-// way is a division into ranges and what it costs.
-type way struct {
+// A division splits the sizes into ranges, at a cost.
+type division struct {
 	cost   float64
 	starts []int
 }
 
-// cheapest are the cheapest divisions into 1, 2, … up to most ranges.
-func cheapest(costs [][]float64, most int) []way {
+// cheapest returns the cheapest divisions into 1, 2, … up to most ranges, by dynamic programming.
+func cheapest(costs [][]float64, most int) []division {
 	n := len(costs) - 1
-	reach := make([]way, n+1) // with the present number of ranges, up to an index
+	reach := make([]division, n+1) // by end index, with the current number of ranges
 	for to := range reach {
-		reach[to] = way{cost: costs[0][to], starts: []int{0}}
+		reach[to] = division{cost: costs[0][to], starts: []int{0}}
 	}
-	all := []way{reach[n]}
+	all := []division{reach[n]}
 	for len(all) < most {
-		next := make([]way, n+1)
+		next := make([]division, n+1)
 		for to := range next {
 			next[to].cost = math.Inf(1)
 			for last := range to {
 				if cost := reach[last].cost + costs[last][to]; cost < next[to].cost {
 					starts := reach[last].starts
-					next[to] = way{cost, append(starts[:len(starts):len(starts)], last)}
+					next[to] = division{cost, append(starts[:len(starts):len(starts)], last)}
 				}
 			}
 		}

@@ -10,81 +10,83 @@ import (
 	"collsim/unit"
 )
 
-// Class is a kind of link: pairs of ranks whose messages go the same way, such as those inside a
-// node. The first pair is measured alone, too; no rank may be in two pairs.
+// A Class is a kind of link: pairs of ranks whose messages take the same kind of route, such as
+// those inside a node. The first pair is also measured alone. No rank may be in two pairs.
 type Class struct {
-	Name  string // "node": what its figures are called by
+	Name  string // prefix of its parameters, such as "node"
 	Pairs [][2]int
-	// Table, Preset and Wires say how a scenario has it: the table of the topology that its figures
-	// stand in ("topology" if empty; of several classes in one table the first sets its keys, the
-	// others are comments), the preset there ("full-mesh" if empty; AsIs leaves it and the ranks to
-	// the scenario), and how many wires a message takes there, over which the latency is spread (1
-	// if 0; a switch has 2).
+	// Table is the scenario's table for its figures; "topology" if empty. If several classes share
+	// a table, the first sets its keys, and the others' figures are comments. Preset is the table's
+	// preset; "full-mesh" if empty. AsIs leaves the preset and the ranks to the scenario. Wires is
+	// the number of wires on a message's route, over which the latency is divided; 1 if 0. A switch
+	// has 2.
 	Table, Preset string
 	Wires         int
-	// Shaped is the rate of its narrowest wire where the network has been built to have it: then
-	// the bandwidth that is found is a comment. 0 elsewhere.
+	// Shaped is the rate of its narrowest wire, if the network was built to have it. The bandwidth
+	// found is then a comment. 0 elsewhere.
 	Shaped unit.Rate
-	// Own says that every wire of a scenario has figures of its own: then those found are comments.
+	// Own says that every wire of a scenario has figures of its own. The figures found are then
+	// comments.
 	Own bool
 }
 
-// AsIs is the Preset of a class whose preset and number of ranks are the scenario's to say.
+// AsIs is the Preset of a class whose scenario sets preset and number of ranks.
 const AsIs = "as is"
 
-// CampaignOptions say what to measure.
+// CampaignOptions select what to measure.
 type CampaignOptions struct {
-	Ranks   int     // of the machine, all of which every job has; 2 if 0
-	Classes []Class // one of the first two ranks if there are none
-	// Sizes of messages, multiples of 4 bytes; 8 B to 64 MiB by factors of 2 if there are none.
+	Ranks   int     // of the machine; every job has all of them; 2 if 0
+	Classes []Class // if none, one of the first two ranks
+	// Sizes lists the sizes of messages, multiples of 4 bytes; if none, 8 B to 64 MiB by factors of
+	// 2.
 	Sizes []unit.Bytes
-	// Budget bounds what an experiment sends from a rank, or copies, but for the least that there
-	// is to do; 256 MiB if 0.
+	// Budget bounds the bytes that a rank sends or copies in an experiment, if more than one
+	// repetition is due; 256 MiB if 0.
 	Budget unit.Bytes
-	// Local bounds what copies and reductions read instead; Budget if 0.
+	// Local bounds the bytes that copies and reductions read, in place of Budget; Budget if 0.
 	Local unit.Bytes
 }
 
-// Campaign is a list of experiments, and the parameters that their times are the sums of.
+// A Campaign is a list of experiments. Their times are sums of its parameters.
 type Campaign struct {
 	Parameters  []string
 	Experiments []Experiment
 	Classes     []Class
 	Ranks       int
-	Done        func(*Experiment, *hw.Result) // called after each; nil for none
+	Done        func(*Experiment, *hw.Result) // called after each experiment; nil for none
 }
 
-// Experiment is a schedule whose time, in the time model, is a sum of parameters.
+// An Experiment is a schedule whose time is a sum of parameters in the time model.
 type Experiment struct {
 	Name     string
 	Schedule *schedule.Schedule // proven
-	Parts    []float64          // of each parameter of the campaign; a time per byte counts bytes
+	Parts    []float64          // multiple of each parameter of the campaign; for a time per byte, the bytes
 }
 
-// Parameters of every campaign. Those of a class follow its name.
+// Parameters of every campaign. Parameters of a class begin with its name.
 const (
 	launch       = "launch"
 	overhead     = "overhead"
 	copyTime     = "copy time per byte"
 	reduceTime   = "reduce time per byte"
-	firstOfLinks = 4 // parameters
+	firstOfLinks = 4 // index of the first class's parameters
 )
 
-// The parameters of a class, in their order after the first. What wires are busy with changes both
-// figures of a message, so each way of using them has a latency and a time per byte of its own.
+// The parameters of a class, in order. Load on the wires changes both latency and bandwidth, so
+// each pattern of use has a latency and a time per byte of its own.
 const (
-	byLatency = iota // of a message of one pair alone
-	byByte           // likewise
-	byDuplex         // with messages both ways at once
-	byPairs          // with all pairs at once
-	byAll            // with all pairs both ways at once
+	byLatency = iota // one pair, one direction at a time
+	byByte           // the same
+	byDuplex         // one pair, both directions at once
+	byPairs          // all pairs, one direction at a time
+	byAll            // all pairs, both directions at once
 	byDuplexLatency
 	byPairsLatency
 	byAllLatency
 	perClass
 )
 
-// latencyOf is the latency that goes with a time per byte.
+// latencyOf returns the index of the latency that goes with a time per byte.
 func latencyOf(by int) int {
 	if by == byByte {
 		return byLatency
@@ -92,12 +94,16 @@ func latencyOf(by int) int {
 	return by - byDuplex + byDuplexLatency
 }
 
-// NewCampaign makes the experiments: for every class and size ping-pongs of one round and of
-// several, streams of messages one way, exchanges both ways at once, ping-pongs and exchanges of
-// all pairs at once; and copies and reductions on rank 0. Together they tell the figures of the
-// time model apart: a ping-pong of r rounds is launch + 4r·o + 2r·(l + n·β), a stream of k messages
-// and one back launch + (k+3)·o + 2l + (k+1)·n·β, an exchange half of a ping-pong; k copies are
-// launch + k·(o + n·κ), k reductions of m+1 sources launch + k·(o + m·n·γ + n·κ).
+// NewCampaign plans the experiments. Every class and size has ping-pongs of one and of several
+// rounds, streams in one direction, and exchanges in both. With several pairs, all pairs repeat the
+// last two at once. Rank 0 also copies and reduces. Their times determine the parameters of the
+// time model:
+//
+//	ping-pong of r rounds          launch + 4r·o + 2r·(l + n·β)
+//	stream of k and one back       launch + (k+3)·o + 2l + (k+1)·n·β
+//	exchange of r rounds           launch + 2r·o + r·(l + n·β)
+//	k copies                       launch + k·(o + n·κ)
+//	k reductions of m+1 sources    launch + k·(o + m·n·γ + n·κ)
 func NewCampaign(o CampaignOptions) (*Campaign, error) {
 	o = o.complete()
 	if err := o.check(); err != nil {
@@ -106,12 +112,12 @@ func NewCampaign(o CampaignOptions) (*Campaign, error) {
 	c := &Campaign{Classes: o.Classes, Ranks: o.Ranks,
 		Parameters: []string{launch, overhead, copyTime, reduceTime}}
 	for _, class := range o.Classes {
-		ways := []string{" both ways at once", fmt.Sprintf(" of %d pairs at once", len(class.Pairs)),
+		uses := []string{" both ways at once", fmt.Sprintf(" of %d pairs at once", len(class.Pairs)),
 			fmt.Sprintf(" of %d pairs both ways at once", len(class.Pairs))}
 		c.Parameters = append(c.Parameters, class.Name+" "+latency, class.Name+" "+perByte)
 		for _, what := range []string{perByte, latency} {
-			for _, way := range ways {
-				c.Parameters = append(c.Parameters, class.Name+" "+what+way)
+			for _, use := range uses {
+				c.Parameters = append(c.Parameters, class.Name+" "+what+use)
 			}
 		}
 	}
@@ -127,6 +133,7 @@ func NewCampaign(o CampaignOptions) (*Campaign, error) {
 	return c, p.err
 }
 
+// complete fills in defaults.
 func (o CampaignOptions) complete() CampaignOptions {
 	if o.Ranks == 0 {
 		o.Ranks = 2
@@ -148,6 +155,7 @@ func (o CampaignOptions) complete() CampaignOptions {
 	return o
 }
 
+// check validates the options.
 func (o *CampaignOptions) check() error {
 	if o.Ranks < 2 || o.Budget < 0 || o.Local < 0 {
 		return fmt.Errorf("calibrate: %d ranks, budgets of %v and %v: at least 2 and 0 are expected",
@@ -179,20 +187,20 @@ func (o *CampaignOptions) check() error {
 	return nil
 }
 
-// Asks reports whether any experiment depends on a parameter: none does on those of several pairs
-// at once where a class has one.
+// Asks reports whether any experiment depends on a parameter. None depends on those of several
+// pairs if a class has one pair.
 func (c *Campaign) Asks(parameter int) bool {
 	return slices.ContainsFunc(c.Experiments, func(e Experiment) bool {
 		return e.Parts[parameter] > 0
 	})
 }
 
-// Job is what a device is to play for an experiment. Inputs are zeros, the same of all ranks.
+// Job returns the job of an experiment. Inputs are zeros, which all ranks share.
 func (e *Experiment) Job(env hw.Env) *hw.Job {
 	return e.job(env, hw.Memory(e.input()))
 }
 
-// job is Job with zeros that there are.
+// job returns Job with the given zeros as inputs.
 func (e *Experiment) job(env hw.Env, zeros []byte) *hw.Job {
 	s := e.Schedule
 	job := &hw.Job{Schedule: s, Env: env, Inputs: make([][]byte, s.Spec.Ranks)}
@@ -203,12 +211,12 @@ func (e *Experiment) job(env hw.Env, zeros []byte) *hw.Job {
 	return job
 }
 
-// inputOf is how many bytes a rank is given.
+// inputOf returns the size of a rank's input in bytes.
 func (e *Experiment) inputOf(rank int) int64 {
 	return e.Schedule.Len(schedule.Input, rank) * int64(e.Schedule.Spec.Type.Width())
 }
 
-// input is how many bytes the rank is given that is given the most.
+// input returns the size of the largest input in bytes.
 func (e *Experiment) input() (most int64) {
 	for rank := range e.Schedule.Spec.Ranks {
 		most = max(most, e.inputOf(rank))
@@ -216,8 +224,8 @@ func (e *Experiment) input() (most int64) {
 	return most
 }
 
-// zeros are enough for every rank of all experiments: no device changes an input, so that all ranks
-// may be given the same memory.
+// zeros returns an input that is long enough for every rank of all experiments. All ranks share it,
+// since no executor changes an input.
 func (c *Campaign) zeros() []byte {
 	most := int64(0)
 	for i := range c.Experiments {
@@ -226,15 +234,14 @@ func (c *Campaign) zeros() []byte {
 	return hw.Memory(most)
 }
 
-// Sample is what a device's result says of an experiment: the median of its repetitions.
+// Sample returns the sample of an experiment: the median time of the repetitions, and their spread.
 func (e *Experiment) Sample(r *hw.Result) Sample {
 	time, spread := r.Median()
 	return Sample{Name: e.Name, Time: float64(time), Spread: float64(spread), Parts: e.Parts}
 }
 
-// Measure plays all experiments, one after the other, on a device of at least the campaign's ranks.
-// Slots must be any number (0), as the experiments' times have it. With an error come the samples
-// until then.
+// Measure executes all experiments in order, on an executor with at least the campaign's ranks.
+// Slots must be 0, any number, as the formulas assume. With an error it returns the samples so far.
 func (c *Campaign) Measure(ctx context.Context, d hw.Executor, env hw.Env) ([]Sample, error) {
 	if env.Slots != 0 {
 		return nil, fmt.Errorf("calibrate: %d slots: experiments need any number of them, 0", env.Slots)
@@ -242,7 +249,7 @@ func (c *Campaign) Measure(ctx context.Context, d hw.Executor, env hw.Env) ([]Sa
 	return c.measure(ctx, d, env, c.zeros())
 }
 
-// measure is Measure with zeros that there are.
+// measure does the work of Measure with the given zeros as inputs.
 func (c *Campaign) measure(
 	ctx context.Context, d hw.Executor, env hw.Env, zeros []byte,
 ) (samples []Sample, err error) {

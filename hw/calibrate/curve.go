@@ -7,30 +7,32 @@ import (
 	"collsim/unit"
 )
 
-// Curve is how long a collective of a size takes, by its algorithm, where every message has this
-// latency and every wire this rate: an algorithm's closed form, or a simulation. Times must scale:
+// A Curve returns the time of a collective of a size by its algorithm, if every message has this
+// latency and every wire this rate. It is a closed form or a simulation. It must be homogeneous:
 // twice the latency and half the rate take twice the time.
 type Curve func(size unit.Bytes, alpha unit.Time, rate unit.Rate) (unit.Time, error)
 
-// Wire is a latency in picoseconds and a time per byte, in picoseconds too.
+// A Wire is a latency in picoseconds and a time per byte in picoseconds.
 type Wire struct{ Alpha, Beta float64 }
 
-// limits keep wires within what the time model takes.
+// Bounds of a wire that the time model accepts.
 const (
 	maxAlpha = float64(1000 * unit.Second)
 	minBeta  = 1e-4 // 10⁴ TB/s
 	maxBeta  = 1e12 // 1 B/s
 )
 
+// clamp moves a wire into the bounds.
 func (w Wire) clamp() Wire {
 	return Wire{Alpha: min(max(w.Alpha, 0), maxAlpha), Beta: min(max(w.Beta, minBeta), maxBeta)}
 }
 
-// parts are how many latencies and bytes a curve has at a size, near a wire: its derivatives. By
-// Euler's theorem on homogeneous functions, latencies·α + bytes·β is then what it has there.
+// parts returns the number of latencies and of bytes in a curve's time near a wire: its partial
+// derivatives. By Euler's theorem on homogeneous functions, latencies·α + bytes·β is the time
+// there.
 //
-// A byte is never so fast that all of them would take less than a thousandth of the time, where the
-// picoseconds that curves round up by would count for bytes.
+// Beta is at least 1/1000 of α/size. Otherwise the curve's rounding up to picoseconds would count
+// as bytes.
 func (c Curve) parts(size unit.Bytes, at Wire) ([]float64, error) {
 	at = at.clamp()
 	alpha := unit.Time(math.Round(at.Alpha))
@@ -50,7 +52,7 @@ func (c Curve) parts(size unit.Bytes, at Wire) ([]float64, error) {
 	return []float64{latencies, max(0, bytes)}, nil
 }
 
-// at is the curve, or why it has no value.
+// at evaluates the curve, and rejects values that are no time.
 func (c Curve) at(size unit.Bytes, alpha unit.Time, rate unit.Rate) (unit.Time, error) {
 	t, err := c(size, alpha, rate)
 	if err == nil && (t < 0 || t >= unit.Forever) {
@@ -63,8 +65,8 @@ func (c Curve) at(size unit.Bytes, alpha unit.Time, rate unit.Rate) (unit.Time, 
 	return t, nil
 }
 
-// Hockney is the curve of one message, which any collective may be held against: α + n·β (Hockney,
-// Parallel Computing 20(3), 1994).
+// Hockney returns the time of one message: α + n·β (Hockney, Parallel Computing 20(3), 1994). Any
+// collective may be compared with it.
 func Hockney(size unit.Bytes, alpha unit.Time, rate unit.Rate) (unit.Time, error) {
 	return alpha + size.Over(rate), nil
 }

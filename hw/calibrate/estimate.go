@@ -5,11 +5,12 @@ import (
 	"math"
 )
 
-// alike is how much less of its variance a parameter may have to itself before nobody can tell it
-// from the others: the inverse of 1 − R², the variance inflation factor, is above this.
+// alike is the variance inflation factor 1/(1 − R²) above which a parameter cannot be distinguished
+// from the others.
 const alike = 1e8
 
-// estimates says how well each parameter is known.
+// estimates returns the estimate of each parameter with its confidence interval, and whether the
+// data determine it.
 func (r *regression) estimates(names []string, theta []float64, scale float64) []Estimate {
 	all := make([]Estimate, len(names))
 	if len(r.x) == 0 {
@@ -53,6 +54,7 @@ func (r *regression) estimates(names []string, theta []float64, scale float64) [
 	return all
 }
 
+// depends reports whether any sample depends on a parameter.
 func (r *regression) depends(j int) bool {
 	for _, row := range r.x {
 		if row[j] > 0 {
@@ -62,8 +64,8 @@ func (r *regression) depends(j int) bool {
 	return false
 }
 
-// deviation is the standard deviation that an error has as far as estimates are concerned: the root
-// of Σψ²/(n−p) over the mean of ψ' squared, ψ being the derivative of Huber's function.
+// deviation returns the standard deviation of an error for the covariance of estimates: the root of
+// Σψ²/(n−p) over the mean of ψ′, with ψ the derivative of Huber's function.
 func (r *regression) deviation(theta []float64, scale float64, freedom int) float64 {
 	squares, inside := 0.0, 0
 	for _, e := range r.errors(theta) {
@@ -76,9 +78,9 @@ func (r *regression) deviation(theta []float64, scale float64, freedom int) floa
 	return math.Sqrt(squares/float64(freedom)) * float64(len(r.y)) / float64(max(inside, 1))
 }
 
-// student is the 97.5 % quantile of Student's distribution of so many degrees of freedom, exactly
-// for 1 and 2, and beyond by the first terms of its expansion about the normal quantile (Abramowitz
-// and Stegun 26.7.5), at most 0.2 % off.
+// student returns the 97.5 % quantile of Student's distribution. It is exact for 1 and 2 degrees of
+// freedom. Beyond, it is at most 0.2 % off: the first terms of the expansion about the normal
+// quantile (Abramowitz and Stegun 26.7.5).
 func student(freedom int) float64 {
 	switch freedom {
 	case 1:
@@ -90,7 +92,7 @@ func student(freedom int) float64 {
 	return 1.95996 + 2.37227/n + 2.82202/(n*n) + 2.55587/(n*n*n) + 1.589/(n*n*n*n)
 }
 
-// twin is the parameter that goes most with another: the largest partial correlation.
+// twin returns the parameter with the largest partial correlation with another.
 func twin(inverse [][]float64, j int) int {
 	best, most := j, -1.0
 	for k := range inverse {

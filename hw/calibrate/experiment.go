@@ -9,7 +9,7 @@ import (
 	"collsim/unit"
 )
 
-// How often experiments do what they do, where the budget lets them.
+// Repetitions within an experiment, if the budget allows.
 const (
 	rounds  = 8  // of a longer ping-pong
 	burst   = 32 // messages of a stream
@@ -17,14 +17,14 @@ const (
 	sources = 8 // of a reduction
 )
 
-// planner collects experiments. The first error ends it.
+// A planner collects experiments, until the first error.
 type planner struct {
 	campaign *Campaign
 	options  CampaignOptions
 	err      error
 }
 
-// times is as often as wanted, or as a budget allows, but at least once.
+// times returns the wanted repetitions, or fewer if the budget requires it, but at least one.
 func times(wanted int, n, budget unit.Bytes) int { return max(1, min(wanted, int(budget/n))) }
 
 // messages adds the experiments of a class with messages of n bytes.
@@ -57,7 +57,7 @@ func (p *planner) messages(class int, n unit.Bytes) {
 	}
 }
 
-// parts has so many launches and overheads, and nothing else yet.
+// parts returns the parts of so many launches and overheads, and of no other parameter.
 func (p *planner) parts(launches, overheads int) []float64 {
 	parts := make([]float64, len(p.campaign.Parameters))
 	parts[0], parts[1] = float64(launches), float64(overheads)
@@ -77,8 +77,8 @@ func (p *planner) local(n unit.Bytes) {
 	p.alone(fmt.Sprintf("reduce %d × %v × %d", sources, n, k), sources, n, k, parts)
 }
 
-// alone adds an experiment in which rank 0 adds up so many blocks of n bytes of its input, again
-// and again, and nobody else does anything.
+// alone adds an experiment in which rank 0 repeatedly sums so many blocks of n bytes of its input,
+// and other ranks are idle.
 func (p *planner) alone(name string, from int64, n unit.Bytes, times int, parts []float64) {
 	ranks := p.options.Ranks
 	count := int64(n) / 4
@@ -100,8 +100,8 @@ func (p *planner) alone(name string, from int64, n unit.Bytes, times int, parts 
 		}}, parts)
 }
 
-// pairs adds an experiment in which pairs all do the same, and the other ranks nothing: lane is
-// what the first or the second rank of a pair does.
+// pairs adds an experiment in which all pairs do the same, and other ranks are idle. The function
+// lane has the steps of a pair's first or second rank.
 func (p *planner) pairs(name string, n unit.Bytes, pairs [][2]int,
 	lane func(l *schedule.Lane, peer int, first bool), parts []float64) {
 	size := make([]int64, p.options.Ranks)
@@ -125,12 +125,13 @@ func (p *planner) pairs(name string, n unit.Bytes, pairs [][2]int,
 		}}, parts)
 }
 
+// blocks cuts a buffer into n blocks.
 func blocks(n int64) schedule.Cut {
 	return schedule.Cut{{Axis: schedule.Block, Split: schedule.Even, N: n}}
 }
 
-// build adds an experiment of all ranks, with so many elements of input and output each. It is one
-// schedule and not one for every pair: not every device plays several at once.
+// build adds an experiment of all ranks, given the elements of input and output of each. It is one
+// schedule rather than one per pair, since not every executor runs several at once.
 func (p *planner) build(name string, in, out []int64, plan schedule.Plan, parts []float64) {
 	if p.err != nil {
 		return
@@ -147,7 +148,8 @@ func (p *planner) build(name string, in, out []int64, plan schedule.Plan, parts 
 		Experiment{Name: name, Schedule: s, Parts: parts})
 }
 
-// pingPong is rounds of a message there and one back: both ranks' inputs, again and again.
+// pingPong returns the steps of rounds of a message and its reply. Both ranks send their input each
+// time.
 func pingPong(rounds int) func(*schedule.Lane, int, bool) {
 	return func(l *schedule.Lane, peer int, first bool) {
 		for range rounds {
@@ -162,7 +164,7 @@ func pingPong(rounds int) func(*schedule.Lane, int, bool) {
 	}
 }
 
-// stream is a burst of messages from the first rank, and one back when all are there.
+// stream returns the steps of a burst of messages from the first rank, and a reply after the last.
 func stream(messages int) func(*schedule.Lane, int, bool) {
 	return func(l *schedule.Lane, peer int, first bool) {
 		if first {
@@ -179,7 +181,7 @@ func stream(messages int) func(*schedule.Lane, int, bool) {
 	}
 }
 
-// exchange is rounds in which both ranks send, and then receive.
+// exchange returns the steps of rounds in which both ranks send and then receive.
 func exchange(rounds int) func(*schedule.Lane, int, bool) {
 	return func(l *schedule.Lane, peer int, _ bool) {
 		for range rounds {

@@ -2,12 +2,13 @@ package calibrate
 
 import "math"
 
-// ridge is added to the diagonal of normal equations whose columns have length 1: two columns that
-// say the same then share what they explain, and no division is by 0.
+// ridge is added to the diagonal of normal equations whose columns have length 1. Equal columns
+// then share what they explain, and no pivot is 0.
 const ridge = 1e-12
 
-// nonNegative minimises x·g·x/2 − c·x over x ≥ 0, for a positive definite g: the active set method
-// of Lawson and Hanson (Solving Least Squares Problems, 1974, ch. 23) on the normal equations.
+// nonNegative minimises x·g·x/2 − c·x over x ≥ 0, for a positive definite g. It is the active set
+// method of Lawson and Hanson (Solving Least Squares Problems, 1974, ch. 23) on the normal
+// equations.
 func nonNegative(g [][]float64, c []float64) []float64 {
 	p := len(c)
 	x := make([]float64, p)
@@ -29,8 +30,8 @@ func nonNegative(g [][]float64, c []float64) []float64 {
 	return x
 }
 
-// advance goes from x to the minimum over the free variables, or as far as the first of them
-// that falls to 0 there, which is then free no more; it reports whether it has got there.
+// advance moves x to the minimum over the free variables and reports true. If a free variable would
+// become negative, it stops where the first reaches 0, fixes that one, and reports false.
 func advance(g [][]float64, c, x []float64, free []bool) bool {
 	goal := minimum(g, c, free)
 	step, first := 1.0, -1
@@ -59,7 +60,7 @@ func advance(g [][]float64, c, x []float64, free []bool) bool {
 	return false
 }
 
-// minimum is that of x·g·x/2 − c·x over the free variables; the others are 0.
+// minimum returns the minimiser of x·g·x/2 − c·x over the free variables; the others are 0.
 func minimum(g [][]float64, c []float64, free []bool) []float64 {
 	var chosen []int
 	for j := range free {
@@ -82,7 +83,7 @@ func minimum(g [][]float64, c []float64, free []bool) []float64 {
 	return x
 }
 
-// inverse is that of a positive definite matrix, which it destroys.
+// inverse returns the inverse of a positive definite matrix, which it destroys.
 func inverse(g [][]float64) [][]float64 {
 	one := square(len(g))
 	for j := range one {
@@ -92,8 +93,8 @@ func inverse(g [][]float64) [][]float64 {
 	return one
 }
 
-// eliminate makes right g⁻¹·right, by Gauss and Jordan with pivots on the diagonal, which are
-// largest first and never 0 in a positive definite g.
+// eliminate replaces right by g⁻¹·right, by Gauss-Jordan elimination with diagonal pivots, the
+// largest first. No pivot of a positive definite g is 0.
 func eliminate(g, right [][]float64) {
 	done := make([]bool, len(g))
 	for range g {
@@ -116,18 +117,21 @@ func eliminate(g, right [][]float64) {
 	}
 }
 
+// multiply scales a row.
 func multiply(row []float64, by float64) {
 	for i := range row {
 		row[i] *= by
 	}
 }
 
+// subtract subtracts a multiple of another row.
 func subtract(row []float64, times float64, other []float64) {
 	for i := range row {
 		row[i] -= float64(times * other[i])
 	}
 }
 
+// square returns a square matrix of zeros.
 func square(n int) [][]float64 {
 	m := make([][]float64, n)
 	for i := range m {

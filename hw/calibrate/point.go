@@ -7,14 +7,14 @@ import (
 	"collsim/unit"
 )
 
-// Point is the time of a collective of a size.
+// A Point is the time of a collective of a size.
 type Point struct {
 	Size         unit.Bytes
 	Time, Spread unit.Time
 }
 
-// PointsOf returns a table's times in place or out of it, of sizes above 0. Derived says that times
-// were worked out from the printed bandwidth: then its rounding is a spread.
+// PointsOf returns a table's times, in place or out of place, of sizes above 0. If times are
+// derived from the printed bandwidth, its rounding counts as spread.
 func PointsOf(t *measured.Table, inPlace, derived bool) []Point {
 	var points []Point
 	for _, r := range t.At(inPlace) {

@@ -9,27 +9,28 @@ import (
 	"collsim/unit"
 )
 
-// Head is what a preset says about where it comes from.
+// A Head describes the origin of a preset.
 type Head struct {
 	Title  string // "8 × A100, NVLink"
-	Source string // what was measured, on what, or who published it
+	Source string // what was measured and on what, or who published it
 }
 
-// Preset is the tables [topology] and [device] of a scenario with the figures of a campaign's fit;
-// what it does not know it says, and why: see Doubts. Every figure has its 95 % interval, and
-// the median error of the points that it makes up at least a tenth of; all residuals follow. With
-// several classes, name the tables that their figures stand in.
+// Preset formats a fit as the tables [topology] and [device] of a scenario. Figures that the data
+// do not determine are marked with the reason: see Doubts. Every figure has its 95 % interval. It
+// also has the median error of the points that it makes up by a tenth or more. All residuals
+// follow. With several classes, it names the table of each.
 //
-// Bandwidth and latency are those of all pairs both ways at once, or of the next in this order that
-// is known: one pair both ways, all pairs one way, one pair alone. Collectives have most ranks send
-// and receive at the same time, so a wire that is faster alone is so for nobody; and one that was
-// idle may let the first bytes through at no cost, which a token bucket does.
+// Bandwidth and latency are those of all pairs in both directions at once. If these are not known,
+// the next known one is taken: one pair in both directions, all pairs in one direction, one pair
+// alone. In collectives most ranks send and receive at once, so a wire that is faster alone never
+// is. An idle wire may also pass the first bytes at no cost, as a token bucket does.
 func (c *Campaign) Preset(h Head, f *Fit) string { return c.print(h, f).String() }
 
-// Doubts are the figures of the preset that the data do not determine, and what stands there in
-// their place: a line each.
+// Doubts lists the figures of the preset that the data do not determine, and the values used
+// instead, one a line.
 func (c *Campaign) Doubts(f *Fit) []string { return c.print(Head{}, f).doubts }
 
+// print formats the preset.
 func (c *Campaign) print(h Head, f *Fit) *printer {
 	p := &printer{}
 	p.head(h, f.Trained, f.HeldOut)
@@ -60,18 +61,19 @@ func (c *Campaign) print(h Head, f *Fit) *printer {
 	return p
 }
 
-// class writes the figures of a class whose parameters begin at a place; quiet ones are comments.
+// class writes the figures of a class whose parameters begin at an index. Quiet figures are
+// comments.
 func (p *printer) class(c *Class, f *Fit, at int, quiet bool) {
 	itself := func(by int) int { return by }
 	by, wires := carried(c, f, at, itself), float64(max(c.Wires, 1))
-	ways := []string{byByte: "one pair, one way at a time", byDuplex: "one pair, both ways at once",
+	uses := []string{byByte: "one pair, one way at a time", byDuplex: "one pair, both ways at once",
 		byPairs: fmt.Sprintf("each of %d pairs, one way at a time", len(c.Pairs)),
 		byAll:   fmt.Sprintf("each of %d pairs, both ways at once", len(c.Pairs))}
 	p.quiet = quiet || c.Shaped > 0
 	p.rate("bandwidth", f, at+by)
 	if e := &f.Estimates[at+by]; e.Known {
 		p.printf("# That is %s: most ranks of a\n"+
-			"# collective send and receive at the same time.\n", ways[by])
+			"# collective send and receive at the same time.\n", uses[by])
 		if c.Shaped > 0 {
 			p.printf("# It is %s of the %s that the wires are shaped to. The network is built from\n"+
 				"# the scenario's own bandwidth, so that stays.\n",
@@ -82,16 +84,16 @@ func (p *printer) class(c *Class, f *Fit, at int, quiet bool) {
 	late := carried(c, f, at, latencyOf)
 	p.time("latency", f, at+latencyOf(late), wires)
 	if f.Estimates[at+latencyOf(late)].Known {
-		p.printf("# That is a wire's, with %s.\n", ways[late])
+		p.printf("# That is a wire's, with %s.\n", uses[late])
 	}
 	p.quiet = false
-	for way := byByte; way <= byAll && (len(c.Pairs) > 1 || way < byPairs); way++ {
-		p.rateNote("bandwidth of "+ways[way], f, at+way)
-		p.timeNote("latency of a wire with "+ways[way], f, at+latencyOf(way), wires)
+	for use := byByte; use <= byAll && (len(c.Pairs) > 1 || use < byPairs); use++ {
+		p.rateNote("bandwidth of "+uses[use], f, at+use)
+		p.timeNote("latency of a wire with "+uses[use], f, at+latencyOf(use), wires)
 	}
 }
 
-// carried is the way of using wires that a figure is taken from: the busiest in which it is known.
+// carried returns the busiest use of the wires in which a figure is known.
 func carried(c *Class, f *Fit, at int, figure func(by int) int) int {
 	order := []int{byAll, byDuplex, byPairs, byByte}
 	if len(c.Pairs) == 1 {
@@ -105,6 +107,7 @@ func carried(c *Class, f *Fit, at int, figure func(by int) int) int {
 	return order[0]
 }
 
+// table returns the scenario's table of the class.
 func (c *Class) table() string {
 	if c.Table == "" {
 		return "topology"
@@ -112,6 +115,7 @@ func (c *Class) table() string {
 	return c.Table
 }
 
+// preset returns the preset of the class.
 func (c *Class) preset() string {
 	if c.Preset == "" {
 		return "full-mesh"
@@ -119,15 +123,17 @@ func (c *Class) preset() string {
 	return c.Preset
 }
 
-// printer writes TOML. Quiet figures are comments.
+// A printer writes TOML. Quiet figures are comments.
 type printer struct {
 	strings.Builder
 	quiet  bool
-	doubts []string // figures that are not known, and what stands in their place
+	doubts []string // unknown figures, and the values used instead
 }
 
+// printf appends formatted text.
 func (p *printer) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
 
+// head writes where the figures come from, and the errors of the fit.
 func (p *printer) head(h Head, trained, held Quality) {
 	for _, text := range []string{h.Title, "Source: " + h.Source} {
 		for line := range strings.Lines(text) {
@@ -142,24 +148,27 @@ func (p *printer) head(h Head, trained, held Quality) {
 	}
 }
 
+// table begins a table.
 func (p *printer) table(name string) { p.printf("\n[%s]\n", name) }
 
-// String is such as "1.2 % (median), 3.4 % (90th percentile)".
+// String formats the errors, as in "1.2 % (median), 3.4 % (90th percentile)".
 func (q Quality) String() string {
 	return fmt.Sprintf("%s (median), %s (90th percentile)", percent(q.Median), percent(q.P90))
 }
 
+// percent formats a share.
 func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + " %" }
 
-// notKnown stands in place of a figure that the data do not even bound, so that whoever takes the
-// preset is told: a scenario refuses it, where leaving the key out would leave it its own value.
+// notKnown is the value of a figure that the data do not even bound. The reader of scenarios
+// refuses it; without the key, it would take a default silently.
 const notKnown = "not known"
 
-// fastestLink is the most that a scenario takes for a link's bandwidth.
+// fastestLink is the highest link bandwidth that a scenario accepts.
 const fastestLink = 8000 * unit.Rate(unit.GB)
 
-// figure is a line of a key. What the data only bound is what the fit's predictions have, and what
-// they do not even bound is refused by whoever reads it; both are doubts. Quiet ones are comments.
+// figure writes a key with its figure. A figure that the data only bound has the fit's value; one
+// that they do not bound has a value that a scenario refuses. Both are doubts. Quiet figures are
+// comments.
 func (p *printer) figure(key string, f *Fit, parameter int, show func(float64) string) {
 	e := &f.Estimates[parameter]
 	value, line := show(e.Value), ""
@@ -192,7 +201,7 @@ func (p *printer) figure(key string, f *Fit, parameter int, show func(float64) s
 	p.printf("%s\n", line)
 }
 
-// why is the interval and the error of what rests on a figure.
+// why formats a figure's interval, and the error of the points that depend on it.
 func (p *printer) why(f *Fit, parameter int, show func(float64) string) string {
 	e, q := &f.Estimates[parameter], f.Depends(parameter)
 	low, high := e.Low, e.High
@@ -209,17 +218,17 @@ func (p *printer) why(f *Fit, parameter int, show func(float64) string) string {
 	return fmt.Sprintf("95 %%: %s to %s; %s", show(low), show(high), rests)
 }
 
-// time is a figure that is a time, of so many wires.
+// time writes a figure that is a time, divided by the number of wires.
 func (p *printer) time(key string, f *Fit, parameter int, wires float64) {
 	p.figure(key, f, parameter, func(v float64) string {
 		return unit.Time(rounded(v / wires)).String()
 	})
 }
 
-// rate is a figure whose parameter is a time per byte.
+// rate writes a figure whose parameter is a time per byte.
 func (p *printer) rate(key string, f *Fit, parameter int) { p.figure(key, f, parameter, rateOf) }
 
-// rateOf is the rate of a time per byte in picoseconds.
+// rateOf formats the rate of a time per byte in picoseconds.
 func rateOf(perByte float64) string {
 	if perByte < 1e-6 {
 		return unit.Unlimited.String()
@@ -227,17 +236,19 @@ func rateOf(perByte float64) string {
 	return unit.Rate(max(1, rounded(1e12/perByte))).String()
 }
 
-// timeNote and rateNote are figures that no scenario has a key for.
+// timeNote writes a time that no key of a scenario holds, as a comment.
 func (p *printer) timeNote(what string, f *Fit, parameter int, wires float64) {
 	p.note(what, f, parameter, func(v float64) string {
 		return unit.Time(rounded(v / wires)).String()
 	})
 }
 
+// rateNote writes a rate that no key of a scenario holds, as a comment.
 func (p *printer) rateNote(what string, f *Fit, parameter int) {
 	p.note(what, f, parameter, rateOf)
 }
 
+// note writes a figure as a comment.
 func (p *printer) note(what string, f *Fit, parameter int, show func(float64) string) {
 	if e := &f.Estimates[parameter]; e.Known {
 		p.printf("# %s: %s (%s)\n", what, show(e.Value), p.why(f, parameter, show))
@@ -246,7 +257,7 @@ func (p *printer) note(what string, f *Fit, parameter int, show func(float64) st
 	}
 }
 
-// rounded is a value to four digits: more would only be noise.
+// rounded rounds a value to four digits; more would be noise.
 func rounded(v float64) int64 {
 	if v <= 0 || math.IsInf(v, 0) {
 		return 0
@@ -255,7 +266,7 @@ func rounded(v float64) int64 {
 	return int64(math.Round(min(digits, float64(unit.Forever-1))))
 }
 
-// residuals are a table in comments: what was measured, what the figures give.
+// residuals writes a table of measured and fitted times in comments.
 func (p *printer) residuals(all []Residual) {
 	p.printf("\n# point, measured, fitted, error; * was held out\n")
 	widest := 0

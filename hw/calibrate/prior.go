@@ -2,18 +2,18 @@ package calibrate
 
 import "math"
 
-// Prior describes a figure before any time is seen: its logarithm is normal around that of Value,
-// with a standard deviation of Spread. Where Added is set, the figure itself is normal around Value
-// with a standard deviation of Spread, in its own unit, and not below 0.
+// A Prior is the distribution of a figure before any time is measured. The logarithm of the figure
+// is normal around that of Value, with standard deviation Spread. If Added is set, the figure
+// itself is normal around Value, with standard deviation Spread in its own unit, and at least 0.
 type Prior struct {
 	Name          string
 	Value, Spread float64
 	Added         bool
-	IsRate        bool    // times go with 1 over the figure, else with the figure
-	Most          float64 // above which it is not looked for; 0: there is no such limit
+	IsRate        bool    // times are proportional to 1/figure, else to the figure
+	Most          float64 // upper limit of the figure; 0: none
 }
 
-// at returns the figure that is so many deviations from what is known.
+// at returns the figure that is z standard deviations from the prior's centre.
 func (p *Prior) at(z float64) float64 {
 	value := 0.0
 	if p.Added {
@@ -27,7 +27,7 @@ func (p *Prior) at(z float64) float64 {
 	return value
 }
 
-// cost returns what times go with: the figure, or 1 over it.
+// cost returns the quantity that times are proportional to: the figure, or its inverse.
 func (p *Prior) cost(value float64) float64 {
 	if p.IsRate {
 		return 1 / value
@@ -35,49 +35,51 @@ func (p *Prior) cost(value float64) float64 {
 	return value
 }
 
-// slope returns by how much that changes with the deviations.
+// slope returns the derivative of the cost by the deviations z.
 func (p *Prior) slope(z float64) float64 {
 	const by = 1e-3
 	return (p.cost(p.at(z+by)) - p.cost(p.at(z-by))) / (2 * by)
 }
 
-// Posterior is a figure as times and what was known before have it.
+// A Posterior is the distribution of a figure after times were measured.
 type Posterior struct {
 	Prior
 	Found     float64
-	Low, High float64 // of 95 % confidence
-	// Told is the part of the variance that times took away: 0 where they say nothing of it.
-	Told float64
+	Low, High float64 // 95 % interval
+	// Explained is the share of the prior's variance that times have removed; 0 if they do not
+	// depend on the figure.
+	Explained float64
 }
 
-// Timed is a measured time, and the numbers of the figures that its prediction depends on.
+// A Timed is a measured time, and the indices of the figures that its prediction depends on.
 type Timed struct {
 	Name string
 	Time float64 // picoseconds, above 0
 	On   []int
 }
 
-// Predict returns the times of those numbers with figures, in picoseconds.
+// Predict returns predicted times, in picoseconds. Each is that of a number among the times, with
+// figures.
 type Predict func(numbers []int, figures [][]float64) ([]float64, error)
 
-// Of the search for figures.
+// Constants of the search for figures.
 const (
-	priorNoise = 0.04 // how far a time is from any model, as a share of it
+	priorNoise = 0.04 // error of the model, as a share of a time
 	mostRounds = 6    // of predictions, at most
-	insideOne  = 60   // steps on planes between two of them, at most
-	probe      = 0.2  // deviations by which a figure is moved to see what that does
-	settled    = 5e-3 // of the sum, that a round promises at least
-	farStep    = 1.0  // deviations that a figure moves in a step at most
+	insideOne  = 60   // steps on the planes between two rounds, at most
+	probe      = 0.2  // step of finite differences, in deviations
+	settled    = 5e-3 // least relative decrease that a round must promise
+	farStep    = 1.0  // largest step of a figure, in deviations
 )
 
-// FitPriors finds the figures that are most likely after times: the least sum of Huber's function
-// of the logarithms of predicted over measured times, and of the squares of the deviations from
-// what was known before. It returns the sum, too. Equal input gives equal bits.
+// FitPriors returns the most likely figures, given times and priors, and the minimum of the
+// objective. The objective sums Huber's function of the logarithms of predicted over measured
+// times, and the squares of the deviations from the priors. Equal input gives equal bits.
 //
-// A simulated time is the longest of many ways through a schedule, each a sum of figures: as a
-// function of them it is convex, and all but that. So each prediction, with how it changes with the
-// figures, is a plane below it, and the highest of all planes seen stands for the time while the
-// sum is made least; there the time is predicted again (Kelley's cutting planes, J. SIAM 8, 1960).
+// A simulated time is the longest of many paths through a schedule, each a sum of figures. So it is
+// a nearly convex function of them. Each prediction with its derivatives gives a plane below it.
+// The highest plane replaces the time while the objective is minimised; there the time is predicted
+// again (Kelley's cutting planes, J. SIAM 8, 1960).
 func FitPriors(priors []Prior, times []Timed, predict Predict) (_ []Posterior, sum float64,
 	err error) {
 	s := search{priors: priors, times: times, predict: predict, planes: make([][]plane, len(times))}
@@ -106,22 +108,22 @@ func FitPriors(priors []Prior, times []Timed, predict Predict) (_ []Posterior, s
 	return s.posteriors(best, inverse(g)), s.sum(best, t), nil
 }
 
-// search is a fit on its way.
+// A search is the state of a fit.
 type search struct {
 	priors  []Prior
 	times   []Timed
 	predict Predict
 	planes  [][]plane // of each time
-	factors []float64 // by which the model of a time is wrong at the best place
+	factors []float64 // predicted time over model, at the best point
 }
 
-// plane is a time and how it changes with what figures cost.
+// A plane is a linear function of the costs of figures.
 type plane struct {
-	at    float64 // where all costs are 0
+	at    float64 // value at zero costs
 	parts []float64
 }
 
-// costs returns what figures cost at a place.
+// costs returns the costs of the figures at a point.
 func (s *search) costs(z []float64) []float64 {
 	costs := make([]float64, len(z))
 	for j := range z {
@@ -130,8 +132,9 @@ func (s *search) costs(z []float64) []float64 {
 	return costs
 }
 
-// look predicts all times at a place, and how they change with every figure that they depend on:
-// below where a figure has a limit, as it may bound nothing above, else above. It keeps the planes.
+// look predicts all times at a point, and their derivatives by the figures that they depend on. It
+// adds the planes to the search. A figure with an upper limit is probed below the point, since it
+// may have no effect above the limit; others are probed above.
 func (s *search) look(z []float64) ([]float64, error) {
 	figures := func(j int) []float64 {
 		values := make([]float64, len(z))
@@ -172,7 +175,7 @@ func (s *search) look(z []float64) ([]float64, error) {
 	return t, nil
 }
 
-// probed returns the deviations at which it is seen how times change with a figure.
+// probed returns the coordinate at which a figure is probed for its derivative.
 func (s *search) probed(z float64, j int) float64 {
 	if s.priors[j].Most > 0 {
 		return z - probe
@@ -180,7 +183,7 @@ func (s *search) probed(z float64, j int) float64 {
 	return z + probe
 }
 
-// highest returns the time of the highest plane, and that.
+// highest returns the highest plane of a time, and its value.
 func (s *search) highest(i int, costs []float64) (most float64, p *plane) {
 	for k := range s.planes[i] {
 		one := &s.planes[i][k]
@@ -191,7 +194,7 @@ func (s *search) highest(i int, costs []float64) (most float64, p *plane) {
 	return most, p
 }
 
-// fitAt makes the model exact at a place.
+// fitAt scales the model so that it is exact at a point.
 func (s *search) fitAt(z, t []float64) {
 	costs := s.costs(z)
 	s.factors = make([]float64, len(t))
@@ -201,7 +204,7 @@ func (s *search) fitAt(z, t []float64) {
 	}
 }
 
-// model returns all times as planes have them.
+// model returns all times as the planes predict them.
 func (s *search) model(z []float64) []float64 {
 	t, costs := make([]float64, len(s.times)), s.costs(z)
 	for i := range t {
@@ -211,12 +214,12 @@ func (s *search) model(z []float64) []float64 {
 	return t
 }
 
-// residual returns the logarithm of a predicted over the measured time, in units of noise.
+// residual returns the logarithm of the predicted over the measured time, in units of noise.
 func (s *search) residual(i int, t float64) float64 {
 	return math.Log(t/s.times[i].Time) / priorNoise
 }
 
-// sum returns the value that the fit makes least.
+// sum returns the objective.
 func (s *search) sum(z, t []float64) (sum float64) {
 	for i := range t {
 		if r := math.Abs(s.residual(i, t[i])); r <= tuning {
@@ -231,7 +234,7 @@ func (s *search) sum(z, t []float64) (sum float64) {
 	return sum
 }
 
-// descend returns where the sum of the model is least, from a place on (Gauss and Newton's method).
+// descend minimises the objective of the model from a point, by the Gauss-Newton method.
 func (s *search) descend(from []float64) []float64 {
 	z, least := from, s.sum(from, s.model(from))
 	for range insideOne {
@@ -256,7 +259,7 @@ func (s *search) descend(from []float64) []float64 {
 	return z
 }
 
-// normal returns the normal equations of the model: what was known before adds 1 to the diagonal.
+// normal returns the normal equations of the model. Each prior adds 1 to the diagonal.
 func (s *search) normal(z []float64) (g [][]float64, down []float64) {
 	g, down = square(len(z)), make([]float64, len(z))
 	for j := range z {
@@ -281,7 +284,8 @@ func (s *search) normal(z []float64) (g [][]float64, down []float64) {
 	return g, down
 }
 
-// step solves them, and goes no further than straight lines can be trusted.
+// step solves the normal equations. It shortens a step beyond which the linear model is not
+// trusted.
 func (s *search) step(z []float64) []float64 {
 	g, down := s.normal(z)
 	right := make([][]float64, len(g))
@@ -300,14 +304,14 @@ func (s *search) step(z []float64) []float64 {
 	return step
 }
 
-// posteriors returns the figures of a place with the covariance of their deviations.
+// posteriors returns the figures at a point, given the covariance of their deviations.
 func (s *search) posteriors(z []float64, covariance [][]float64) []Posterior {
 	all := make([]Posterior, len(z))
 	for j := range z {
 		wide := math.Sqrt(max(covariance[j][j], 0))
 		p := &s.priors[j]
 		all[j] = Posterior{Prior: *p, Found: p.at(z[j]), Low: p.at(z[j] - 1.96*wide),
-			High: p.at(z[j] + 1.96*wide), Told: max(0, 1-float64(wide*wide))}
+			High: p.at(z[j] + 1.96*wide), Explained: max(0, 1-float64(wide*wide))}
 	}
 	return all
 }

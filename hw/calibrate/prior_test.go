@@ -60,8 +60,8 @@ func TestFitPriors(t *testing.T) {
 	require.InDelta(t, 12, value(4), 4)
 	require.InEpsilon(t, 8, value(5), 0.03)
 	require.Equal(t, 3., value(6))
-	require.Zero(t, found[6].Told)
-	require.Greater(t, found[0].Told, 0.9)
+	require.Zero(t, found[6].Explained)
+	require.Greater(t, found[0].Explained, 0.9)
 	for _, p := range found {
 		require.LessOrEqual(t, p.Low, p.Found)
 		require.GreaterOrEqual(t, p.High, p.Found)
@@ -84,7 +84,7 @@ func TestFitPriorsFloor(t *testing.T) {
 	found, _, err := FitPriors(priors, times, twoProtocols(sizes))
 	require.NoError(t, err)
 	require.InEpsilon(t, 60, found[0].Found, 0.02)
-	require.Less(t, found[2].Told, 0.1)
+	require.Less(t, found[2].Explained, 0.1)
 }
 
 // TestFitPriorsFails hands on what a prediction fails of.

@@ -9,20 +9,20 @@ import (
 	"collsim/unit"
 )
 
-// Series is a collective's times over its sizes, and how its algorithm makes them.
+// A Series is a collective's times over its sizes, with the curve of its algorithm.
 type Series struct {
-	Name   string // that residuals begin with; "" for none
+	Name   string // prefix of its residuals; "" for none
 	Points []Point
 	Curve  Curve
-	// Message is how long the messages of a call of a size are. Nil says that a call has messages
-	// of several sizes: all are then in one range.
+	// Message returns the size of the messages of a call of a size. Nil: calls have messages of
+	// several sizes, so all are in one range.
 	Message func(size unit.Bytes) unit.Bytes
 }
 
-// Ranges is a machine's latency and bandwidth by ranges of the size of messages.
+// Ranges holds a machine's latency and bandwidth by ranges of the message size.
 type Ranges struct {
-	// Launch is what every call costs besides; nil with one series, where it is a part of the
-	// latency and cannot be told from that.
+	// Launch is the cost of a call besides its messages. It is nil with one series, where it cannot
+	// be separated from the latency.
 	Launch    *Estimate
 	Ranges    []Range    // by size
 	Residuals []Residual // of all points, by size of message
@@ -30,42 +30,44 @@ type Ranges struct {
 	HeldOut   Quality
 }
 
-// Range is a range of sizes with one latency and one bandwidth.
+// A Range is a range of message sizes with one latency and one bandwidth.
 type Range struct {
-	// From and To are the least and the largest size of a call that the fit has seen in it,
-	// MessageFrom and MessageTo those of their messages.
+	// From and To are the smallest and the largest fitted call in it. MessageFrom and MessageTo are
+	// those of their messages.
 	From, To, MessageFrom, MessageTo unit.Bytes
-	// UpTo is the longest message in it. Between what was seen of two ranges that is where both
-	// take the same time: so do libraries choose their protocols. The last range has all that is
-	// longer.
+	// UpTo is the longest message in it. Between the fitted sizes of two ranges, it is where both
+	// take the same time, since libraries choose their protocols so. The last range has no upper
+	// bound.
 	UpTo unit.Bytes
 	Fit  *Fit // of "latency" in picoseconds and "time per byte", in that order
-	// Wire is what a preset has of both: the fit's figures, but that no byte is faster than on the
+	// Wire holds the figures of the preset. They are the fit's, but no byte is faster than on the
 	// fastest wire that is known.
 	Wire Wire
 }
 
-// The parameters of a range, and of all.
+// The parameters of a range.
 const (
 	latency = "latency"
 	perByte = "time per byte"
 )
 
-// What ranges are made of. Errors are told apart from 0.2 % on: what is printed has three digits.
+// Constants of the search for ranges. Relative errors below 0.2 % count as equal, since tables
+// print three digits.
 const (
-	leastSizes   = 4 // of a range
+	leastSizes   = 4 // sizes in a range, at least
 	maxRanges    = 6
 	leastError   = 0.002
-	rangeFigures = 5 // that a further range adds: latency, bandwidth, and 3 for where it begins
+	rangeFigures = 5 // parameters of one more range: latency, bandwidth, and 3 for its start
 )
 
-// FitRanges fits latency and bandwidth to the times of collectives whose algorithms have these
-// curves, in as many ranges of the size of messages as pay: breakpoints minimise the sum of
-// absolute relative errors (Bellman's dynamic programme over all of them), their number Schwarz's
-// criterion (Annals of Statistics 6(2), 1978) for errors of Laplace's distribution, where a
-// breakpoint counts as three parameters (Ninomiya, Statistics and Probability Letters 72(3),
-// 2005). Points that are held out, all of every so many-th size, have no say in either. Of several
-// series what a call costs besides its messages is found too, by all ranges at once.
+// FitRanges fits latency and bandwidth to the times of collectives with the given curves, by ranges
+// of the message size. The breakpoints minimise the sum of absolute relative errors (Bellman's
+// dynamic programming over all sizes). Their number minimises Schwarz's criterion (Annals of
+// Statistics 6(2), 1978) for errors with Laplace's distribution. A breakpoint counts as three
+// parameters (Ninomiya, Statistics and Probability Letters 72(3), 2005).
+//
+// Held-out points, all of every so many-th size, influence neither. Given several series, it fits
+// the cost of a call besides its messages over all ranges at once.
 func FitRanges(series []Series, o Options) (*Ranges, error) {
 	f, err := newRangeFit(series, o)
 	if err != nil {
@@ -103,24 +105,25 @@ func FitRanges(series []Series, o Options) (*Ranges, error) {
 	return r, f.finish(r)
 }
 
-// point is a Point of a series. Its key is the size of its messages.
+// A point is a Point of a series; key is the size of its messages.
 type point struct {
 	Point
 	*Series
 	key unit.Bytes
 }
 
-// rangeFit is the work on a set of points.
+// A rangeFit is the state of a fit by ranges.
 type rangeFit struct {
 	points  []point // by key
 	options Options
-	seen    []unit.Bytes // keys that are fitted
-	global  Wire         // of all of them at once
-	most    int          // ranges
+	seen    []unit.Bytes // keys of the fitted points
+	global  Wire         // fit to all of them at once
+	most    int          // ranges, at most
 	free    bool         // the launch is a parameter of every fit
-	launch  float64      // or known, in picoseconds
+	launch  float64      // else its value, in picoseconds
 }
 
+// newRangeFit checks the points, sorts them and holds some out.
 func newRangeFit(series []Series, o Options) (*rangeFit, error) {
 	f := &rangeFit{options: o, most: maxRanges, free: len(series) > 1,
 		global: Wire{Alpha: float64(unit.Microsecond), Beta: 1000}}
@@ -162,14 +165,14 @@ func newRangeFit(series []Series, o Options) (*rangeFit, error) {
 	return f, nil
 }
 
-// within are the keys that are fitted in a range.
+// within returns the fitted keys in a range.
 func (f *rangeFit) within(r *Range) []unit.Bytes {
 	from, _ := slices.BinarySearch(f.seen, r.MessageFrom)
 	to, _ := slices.BinarySearch(f.seen, r.MessageTo)
 	return f.seen[from : to+1]
 }
 
-// samples are the points of some keys, taken apart near a wire.
+// samples returns the points of some keys as samples, with curves linearised near a wire.
 func (f *rangeFit) samples(keys []unit.Bytes, at Wire) ([]Sample, error) {
 	var all []Sample
 	for i := range f.points {
@@ -190,7 +193,7 @@ func (f *rangeFit) samples(keys []unit.Bytes, at Wire) ([]Sample, error) {
 	return all, nil
 }
 
-// name is that of a point in residuals.
+// name returns the name of a point in residuals.
 func (p *point) name() string {
 	if p.Name == "" {
 		return p.Size.String()
@@ -198,7 +201,8 @@ func (p *point) name() string {
 	return p.Name + " " + p.Size.String()
 }
 
-// fit is the fit of some keys: the curve is taken apart near what it gives, again and again.
+// fit fits the points of some keys. It linearises the curves at the last result and repeats until
+// that is stable.
 func (f *rangeFit) fit(keys []unit.Bytes, at Wire) (*Fit, error) {
 	names := []string{latency, perByte}
 	if f.free {
@@ -212,7 +216,7 @@ func (f *rangeFit) fit(keys []unit.Bytes, at Wire) (*Fit, error) {
 		}
 		next := solve(names, samples, make([]bool, len(samples)), f.options)
 		if last != nil && next.Trained.Median > last.Trained.Median+1e-4 {
-			return last, nil // a kinked curve leads back and forth
+			return last, nil // a curve with a kink may oscillate
 		}
 		found := next.wire()
 		near := math.Abs(found.Alpha-at.Alpha) <= float64(1e-6*at.Alpha) &&
@@ -224,9 +228,10 @@ func (f *rangeFit) fit(keys []unit.Bytes, at Wire) (*Fit, error) {
 	return last, nil
 }
 
-// wire is what a fit of a range has found.
+// wire returns the figures of a fitted range.
 func (f *Fit) wire() Wire { return Wire{f.Estimates[0].Value, f.Estimates[1].Value}.clamp() }
 
+// settle fits all ranges at once, as a start for the others.
 func (f *rangeFit) settle() error {
 	all, err := f.fit(f.seen, f.global)
 	if err == nil {
@@ -235,7 +240,7 @@ func (f *rangeFit) settle() error {
 	return err
 }
 
-// finish says where ranges end, and predicts every point by its range.
+// finish sets the ends of ranges, and predicts every point by its range.
 func (f *rangeFit) finish(r *Ranges) error {
 	for i := range r.Ranges {
 		one := &r.Ranges[i]
@@ -274,7 +279,7 @@ func (f *rangeFit) finish(r *Ranges) error {
 	return nil
 }
 
-// predict is the time of a point by the figures of a range.
+// predict returns the time of a point by the figures of a range.
 func (f *rangeFit) predict(p *point, w Wire) (float64, error) {
 	parts, err := p.Curve.parts(p.Size, w)
 	if err != nil {
@@ -283,8 +288,8 @@ func (f *rangeFit) predict(p *point, w Wire) (float64, error) {
 	return f.launch + dot(parts, []float64{w.Alpha, w.Beta}), nil
 }
 
-// bytesALatency is how many bytes, as multiples of a message, calls of a range have for each
-// latency: 1 where messages follow one another, more where some share a port.
+// bytesALatency returns how many bytes calls of a range have per latency, in multiples of a
+// message. It is 1 for successive messages, and more if messages share a port.
 func (f *rangeFit) bytesALatency(r *Range) (float64, error) {
 	at, _ := slices.BinarySearchFunc(f.points, r.MessageTo, func(p point, key unit.Bytes) int {
 		return cmp.Compare(p.key, key)
@@ -296,8 +301,8 @@ func (f *rangeFit) bytesALatency(r *Range) (float64, error) {
 	return parts[1] / parts[0] / float64(r.MessageTo), nil
 }
 
-// boundary is the longest message of a range that another follows: as long as a call's takes no
-// more time.
+// boundary returns the longest message of a range before the next range: up to there, calls of the
+// first take no longer.
 func boundary(r, next *Range, bytes float64) unit.Bytes {
 	least, most := float64(r.MessageTo), float64(next.MessageFrom-1)
 	alike := most

@@ -7,19 +7,20 @@ import (
 	"collsim/unit"
 )
 
-// wiresOfSwitch is how many a message takes on the preset of a table.
+// wiresOfSwitch is the number of wires on a route of the preset.
 const wiresOfSwitch = 2
 
-// Preset is the tables [topology] and [device] of a scenario on which the collectives take the
-// times that were fitted: a switch, each rank with a port of the bandwidth of the fastest range
-// and half of the least latency on either side, and by [[device.range]] what messages of a size
-// have less of the one and more of the other. What the fit took to cost nothing is said to.
+// Preset formats the tables [topology] and [device] of a scenario that reproduces the fitted times.
+// Ranks are connected by a switch. Ports have the bandwidth of the fastest range, and wires half of
+// the least latency. A [[device.range]] for each range lowers the bandwidth and raises the latency.
+// Costs that the fit assumed to be 0 are set to 0.
 func (r *Ranges) Preset(h Head, ranks int) string { return r.print(h, ranks).String() }
 
-// Doubts are the figures of the preset that the data do not determine, and what stands there in
-// their place: a line each.
+// Doubts lists the figures of the preset that the data do not determine, and the values used
+// instead, one a line.
 func (r *Ranges) Doubts() []string { return r.print(Head{}, 2).doubts }
 
+// print formats the preset.
 func (r *Ranges) print(h Head, ranks int) *printer {
 	p := &printer{}
 	p.head(h, r.Trained, r.HeldOut)
@@ -60,7 +61,7 @@ func (r *Ranges) print(h Head, ranks int) *printer {
 	return p
 }
 
-// base are the ranges with the fastest byte and with the least latency.
+// base returns the range with the fastest byte and the range with the least latency.
 func (r *Ranges) base() (fast, near *Range) {
 	fast, near = &r.Ranges[0], &r.Ranges[0]
 	for i := range r.Ranges {
@@ -76,7 +77,7 @@ func (r *Ranges) base() (fast, near *Range) {
 	return fast, near
 }
 
-// seen is what a range was fitted to.
+// seen formats the sizes that a range was fitted to.
 func (r *Range) seen() string {
 	text := fmt.Sprintf("seen %v to %v", r.MessageFrom, r.MessageTo)
 	if r.From != r.MessageFrom || r.To != r.MessageTo {
@@ -85,7 +86,8 @@ func (r *Range) seen() string {
 	return text
 }
 
-// message writes the figures of a range, beside those of the network, over all wires of a message.
+// message writes the figures of a range as differences from the network's, over all wires of a
+// message.
 func (p *printer) message(r *Range, network Wire) {
 	e := r.Fit.Estimates
 	alpha, beta := &e[0], &e[1]
@@ -102,7 +104,7 @@ func (p *printer) message(r *Range, network Wire) {
 		rateOf(r.Wire.Beta), rateOf))
 }
 
-// doubt says of a figure how well it is known, and remembers if it is not.
+// doubt formats how well a figure is known. It records a doubt if the figure is not known.
 func (p *printer) doubt(what string, r *Range, e *Estimate, took string,
 	show func(float64) string) string {
 	low, high := e.Low, e.High
@@ -122,7 +124,7 @@ func (p *printer) doubt(what string, r *Range, e *Estimate, took string,
 	return text
 }
 
-// launch writes what a call costs.
+// launch writes the cost of a call.
 func (p *printer) launch(e *Estimate) {
 	switch {
 	case e == nil:
@@ -136,4 +138,5 @@ func (p *printer) launch(e *Estimate) {
 	}
 }
 
+// psOf formats a time in picoseconds.
 func psOf(v float64) string { return unit.Time(rounded(v)).String() }

@@ -5,13 +5,15 @@ import (
 	"slices"
 )
 
-// regression is a linear model with relative errors: x·θ should be y in every row. A row is divided
-// by the sample's time and times its weight, so y is the weight where no part of the time is fixed.
+// A regression is a linear model with relative errors: x·θ should equal y in every row. A row is
+// divided by the sample's time and multiplied by its weight. So y is the weight, if no part of the
+// time is fixed.
 type regression struct {
 	x [][]float64
 	y []float64
 }
 
+// add adds a sample with a weight.
 func (r *regression) add(s *Sample, weight float64) {
 	row := make([]float64, len(s.Parts))
 	for j, part := range s.Parts {
@@ -20,15 +22,15 @@ func (r *regression) add(s *Sample, weight float64) {
 	r.x, r.y = append(r.x, row), append(r.y, float64((1-s.Fixed/s.Time)*weight))
 }
 
-// leastScale is the least scale of errors that is told from none: rounding is below it.
+// leastScale is the least scale of errors that differs from 0: rounding is below it.
 const leastScale = 1e-7
 
-// tuning is where Huber's function turns from squares to absolute values, in scales: 95 % as good
-// as least squares if all errors are normal (Huber and Ronchetti 2009, §1.4).
+// tuning is where Huber's function changes from squares to absolute values, in scales. It is 95 %
+// efficient for normal errors (Huber and Ronchetti 2009, §1.4).
 const tuning = 1.345
 
-// absolute is the least sum of absolute errors: least squares, weighted again and again by what the
-// errors were (Schlossmacher, JASA 68(344), 1973), with a floor under them that sinks.
+// absolute minimises the sum of absolute errors by iteratively reweighted least squares
+// (Schlossmacher, JASA 68(344), 1973). A decreasing floor bounds the weights.
 func (r *regression) absolute() []float64 {
 	u := make([]float64, len(r.y))
 	for i := range u {
@@ -44,8 +46,8 @@ func (r *regression) absolute() []float64 {
 	return theta
 }
 
-// huber is the least sum of Huber's function, and the scale of errors that it turns at: from the
-// median of the least absolute ones.
+// huber minimises the sum of Huber's function. It returns the scale of errors, too, from the median
+// error of the least absolute fit.
 func (r *regression) huber() (theta []float64, scale float64) {
 	theta = r.absolute()
 	scale = max(1.4826*median(r.errors(theta)), leastScale)
@@ -67,9 +69,10 @@ func (r *regression) huber() (theta []float64, scale float64) {
 	return theta, scale
 }
 
+// error returns the error of a row.
 func (r *regression) error(i int, theta []float64) float64 { return dot(r.x[i], theta) - r.y[i] }
 
-// errors are absolute.
+// errors returns the absolute errors of all rows.
 func (r *regression) errors(theta []float64) []float64 {
 	all := make([]float64, len(r.y))
 	for i := range all {
@@ -78,12 +81,13 @@ func (r *regression) errors(theta []float64) []float64 {
 	return all
 }
 
+// median sorts values and returns their median.
 func median(values []float64) float64 {
 	slices.Sort(values)
 	return quantile(values, 0.5)
 }
 
-// norms are the lengths of the columns, 1 for one of zeros.
+// norms returns the weighted lengths of the columns; 1 for a column of zeros.
 func (r *regression) norms(u []float64) []float64 {
 	norms := make([]float64, len(r.x[0]))
 	for i, row := range r.x {
@@ -100,7 +104,8 @@ func (r *regression) norms(u []float64) []float64 {
 	return norms
 }
 
-// normal is the matrix and the right side of the normal equations, for columns of length 1.
+// normal returns the matrix and the right side of the normal equations, for columns scaled to
+// length 1.
 func (r *regression) normal(u, norms []float64) (g [][]float64, c []float64) {
 	p := len(norms)
 	g, c = square(p), make([]float64, p)
@@ -119,7 +124,7 @@ func (r *regression) normal(u, norms []float64) (g [][]float64, c []float64) {
 	return g, c
 }
 
-// squares is the least sum of squared errors, weighted, of parameters of at least 0.
+// squares minimises the weighted sum of squared errors over non-negative parameters.
 func (r *regression) squares(u []float64) []float64 {
 	if len(r.x) == 0 {
 		return nil

@@ -6,69 +6,68 @@ import (
 	"slices"
 )
 
-// Sample is a measured time and what the model says that it is made of.
+// A Sample is a measured time, and its decomposition by the model.
 type Sample struct {
 	Name   string
 	Time   float64   // picoseconds, above 0
-	Spread float64   // of repetitions, in picoseconds: the distance between their quartiles
-	Parts  []float64 // how many of each parameter the time is the sum of, none negative
-	Fixed  float64   // a part of the time that is of no parameter, in picoseconds
+	Spread float64   // interquartile range of the repetitions, in picoseconds
+	Parts  []float64 // multiple of each parameter in the time, none negative
+	Fixed  float64   // part of the time without a parameter, in picoseconds
 }
 
-// Options say how to fit. The zero value is meant for most data.
+// Options configure a fit. The zero value suits most data.
 type Options struct {
-	// HoldOut keeps one sample of so many from the fit, to try it on; none if negative. 0 is 5, but
-	// none where that would be fewer than leastHeldOut: one or two errors tell nothing, and a fit
-	// of few points is the better for them. Fewer samples than HoldOut are all used.
+	// HoldOut keeps every so many-th sample out of the fit, to test it; none if negative. 0 stands
+	// for 5, or for none if fewer than leastHeldOut would be held out: one or two errors say
+	// little, and a fit of few points needs all. Fewer samples than HoldOut are all used.
 	HoldOut int
-	// Noise is how far, as a share of it, a time may be from the model whatever its own spread: at
-	// least as far as the median sample is if all weigh the same, and 0.01 if 0. Samples weigh as 1
-	// over the root of Noise and their relative spread, squared and added: where the model is
-	// wrong by more than the times spread, all weigh about the same.
+	// Noise is the relative error of the model itself, at least; 0 stands for 0.01. If the median
+	// error of an unweighted fit is larger, that is taken. A sample's weight is 1/√(1 +
+	// (s/noise)²), with s its relative spread. So all weigh about the same if the model's error
+	// exceeds their spread.
 	Noise float64
 }
 
-// leastHeldOut is of how many points an error is worth telling.
+// leastHeldOut is the least number of points whose error is worth reporting.
 const leastHeldOut = 3
 
-// Estimate is a parameter as the data have it. Value is what the fit's predictions use, even if it
-// is not Known.
+// An Estimate is a fitted parameter. Predictions use Value even if it is not Known.
 type Estimate struct {
 	Name  string
 	Value float64
-	// Low and High are where it lies with 95 % confidence if errors are independent and the model
-	// is right: Huber's asymptotic covariance (Huber and Ronchetti, Robust Statistics, 2009, §7.6).
+	// Low and High bound the 95 % interval, if errors are independent and the model is right:
+	// Huber's asymptotic covariance (Huber and Ronchetti, Robust Statistics, 2009, §7.6).
 	Low, High float64
-	Known     bool   // the data determine it, to at least half of its value
-	Why       string // it is not known
+	Known     bool   // the data determine it, to half of its value or better
+	Why       string // reason why it is not known
 }
 
-// Residual is a sample against the fit.
+// A Residual compares a sample with the fit.
 type Residual struct {
 	Name                string
 	Measured, Predicted float64 // picoseconds
 	Error               float64 // predicted minus measured, as a share of measured
-	HeldOut             bool    // the fit has not seen it
+	HeldOut             bool    // not used in the fit
 }
 
-// Quality is how far predictions are off, as shares of what was measured, signs aside.
+// A Quality summarizes absolute relative errors of predictions.
 type Quality struct {
 	Points      int
 	Median, P90 float64
 }
 
-// Fit is the parameters of a linear model, found from samples.
+// A Fit holds the parameters of a linear model, found from samples.
 type Fit struct {
 	Estimates []Estimate
 	Residuals []Residual // in the order of the samples
-	Trained   Quality    // on what was fitted
-	HeldOut   Quality    // on what was not: the honest error
+	Trained   Quality    // errors on the fitted samples
+	HeldOut   Quality    // errors on the held-out samples: the honest error
 	parts     [][]float64
 }
 
-// Solve fits the parameters of these names to samples: the least sum of Huber's function of the
-// relative errors, from the least absolute deviations on, over parameters of at least 0. Errors say
-// which sample nobody can use. Equal samples give equal bits.
+// Solve fits the named parameters to samples. It minimises the sum of Huber's function of the
+// relative errors over non-negative parameters, starting at the least absolute deviations. An error
+// names an invalid sample. Equal samples give equal bits.
 func Solve(names []string, samples []Sample, o Options) (*Fit, error) {
 	if err := check(names, samples); err != nil {
 		return nil, err
@@ -81,6 +80,7 @@ func Solve(names []string, samples []Sample, o Options) (*Fit, error) {
 	return solve(names, samples, held, o), nil
 }
 
+// every returns how often a sample is held out, 0 for never.
 func (o Options) every(samples int) int {
 	every := o.HoldOut
 	if every == 0 {
@@ -94,14 +94,15 @@ func (o Options) every(samples int) int {
 	return max(every, 2)
 }
 
-// turn is the fraction of i+1 golden ratios: evenly spread, and in step with no order that samples
-// may have, so that no kind of experiment is held out as a whole (Weyl's sequence).
+// turn returns the fractional part of (i+1)·(φ−1). The sequence is evenly distributed and not
+// periodic, so no kind of experiment is held out as a whole (Weyl's sequence).
 func turn(i int) float64 {
 	_, fraction := math.Modf(float64(i+1) * (math.Phi - 1))
 	return fraction
 }
 
-// noise is at least how far the median sample is from a model that weighs them all the same.
+// noise returns the model's relative error: the median error of an unweighted fit, but at least
+// Options.Noise.
 func (o Options) noise(samples []Sample) float64 {
 	var r regression
 	for i := range samples {
@@ -117,9 +118,10 @@ func (o Options) noise(samples []Sample) float64 {
 	return max(least, median(r.errors(r.absolute())))
 }
 
-// weight is of a sample, 1 at most.
+// weight returns the weight of a sample, at most 1.
 func weight(s *Sample, noise float64) float64 { return 1 / math.Hypot(1, s.Spread/s.Time/noise) }
 
+// check validates the samples.
 func check(names []string, samples []Sample) error {
 	if len(samples) == 0 {
 		return fmt.Errorf("calibrate: no samples")
@@ -147,7 +149,7 @@ func check(names []string, samples []Sample) error {
 	return nil
 }
 
-// solve is Solve for given held-out samples.
+// solve does the work of Solve for given held-out samples.
 func solve(names []string, samples []Sample, held []bool, o Options) *Fit {
 	var seen []Sample
 	for i := range samples {
@@ -173,8 +175,8 @@ func solve(names []string, samples []Sample, held []bool, o Options) *Fit {
 	return f
 }
 
-// Depends is the quality on the fitted samples of whose predicted time the parameter is at least a
-// tenth: what its value rests on.
+// Depends returns the errors of the fitted samples that depend on a parameter: at least a tenth of
+// their predicted time.
 func (f *Fit) Depends(parameter int) Quality {
 	var some []Residual
 	for i, r := range f.Residuals {
@@ -187,7 +189,7 @@ func (f *Fit) Depends(parameter int) Quality {
 	return trained
 }
 
-// qualities are those of what was fitted and of what was not.
+// qualities returns the errors of the fitted and of the held-out samples.
 func qualities(all []Residual) (trained, heldOut Quality) {
 	var seen, unseen []float64
 	for _, r := range all {
@@ -200,12 +202,13 @@ func qualities(all []Residual) (trained, heldOut Quality) {
 	return quality(seen), quality(unseen)
 }
 
+// quality summarizes absolute errors.
 func quality(errors []float64) Quality {
 	slices.Sort(errors)
 	return Quality{Points: len(errors), Median: quantile(errors, 0.5), P90: quantile(errors, 0.9)}
 }
 
-// quantile of sorted values, between two of them in proportion; 0 of none.
+// quantile interpolates a quantile of sorted values; 0 of none.
 func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0
@@ -216,6 +219,7 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[i] + float64((at-float64(i))*(next-sorted[i]))
 }
 
+// dot returns the scalar product.
 func dot(a, b []float64) float64 {
 	sum := 0.0
 	for i := range a {

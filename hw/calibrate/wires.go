@@ -2,8 +2,9 @@ package calibrate
 
 import "math"
 
-// findLaunch finds what every call costs, by all ranges at once: each has a latency and a time per
-// byte of its own, and the launch is one. Where the series cannot tell it from latency it is 0.
+// findLaunch fits the cost of a call over all ranges at once. Each range has a latency and a time
+// per byte of its own; the launch is common. It is 0 if the series cannot separate it from the
+// latency.
 func (f *rangeFit) findLaunch(r *Ranges) error {
 	names := []string{launch}
 	var joint []Sample
@@ -34,13 +35,14 @@ func (f *rangeFit) findLaunch(r *Ranges) error {
 	return nil
 }
 
-// slowest is how many times as long as on the fastest wire a byte may take in another range: a
-// device has an efficiency of 0.01 % at least.
+// slowest bounds how much longer a byte may take in a range than on the fastest wire: a device's
+// efficiency is at least 0.01 %.
 const slowest = 1e4
 
-// wires makes a machine of the ranges: its ports are as fast as the fastest range that is known, or
-// else that has any time per byte. In a range whose bytes seem to be faster, or to take no time at
-// all, since they are too few to tell, they take that, and the latency is fitted again.
+// wires converts the ranges to a machine with common ports. The ports are as fast as the fastest
+// range that is known, or else as any range with a time per byte. A range may seem faster, or even
+// free, since its messages are short. It then takes the port's time per byte, and its latency is
+// fitted again.
 func (f *rangeFit) wires(r *Ranges) error {
 	fastest := math.Inf(1)
 	for _, known := range []bool{true, false} {

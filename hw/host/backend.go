@@ -9,8 +9,8 @@ import (
 	"collsim/hw/rank"
 )
 
-// backend executes ranks of a schedule: all of them, which share memory, or one, which reaches the
-// others by sockets.
+// A backend executes ranks of a schedule. It has all ranks, which share memory, or one rank, which
+// reaches the others by sockets.
 type backend struct {
 	clock rank.Clock
 	stock *stock
@@ -18,10 +18,10 @@ type backend struct {
 	ranks atomic.Pointer[[]*participant]
 }
 
-// newBackend returns a backend of all ranks of a job.
+// newBackend returns a backend without a mesh, for all ranks of a job.
 func newBackend(clock rank.Clock, s *stock) *backend { return &backend{clock: clock, stock: s} }
 
-// participants are the ranks of the job.
+// participants returns the ranks of the job; none between jobs.
 func (p *backend) participants() []*participant {
 	if all := p.ranks.Load(); all != nil {
 		return *all
@@ -29,7 +29,7 @@ func (p *backend) participants() []*participant {
 	return nil
 }
 
-// Prepare makes the ranks ready for a job's first repetition.
+// Prepare creates the ranks of a job and makes them ready for its first repetition.
 func (p *backend) Prepare(ctx context.Context, part *rank.Part) error {
 	var all []*participant
 	if len(part.Mine) > 0 {
@@ -55,7 +55,7 @@ func (p *backend) Prepare(ctx context.Context, part *rank.Part) error {
 	return p.Reset(part.Epoch)
 }
 
-// join gives the ranks their network.
+// join connects the ranks with their peers: through shared memory, or by sockets.
 func (p *backend) join(ctx context.Context, all []*participant, part *rank.Part) error {
 	if p.mesh == nil {
 		n := newShared(all)
@@ -71,7 +71,7 @@ func (p *backend) join(ctx context.Context, all []*participant, part *rank.Part)
 	return p.mesh.connect(ctx, part.Peers, part.Env.Timeout)
 }
 
-// Reset makes the ranks ready for a repetition; no other rank begins it before all are.
+// Reset makes the ranks ready for a repetition. No other rank begins it before all are.
 func (p *backend) Reset(epoch uint32) error {
 	all := p.participants()
 	for _, r := range all {
@@ -84,7 +84,7 @@ func (p *backend) Reset(epoch uint32) error {
 	return nil
 }
 
-// Execute runs all lanes of all ranks.
+// Execute runs all lanes of all ranks. It returns the first error of any.
 func (p *backend) Execute() ([]rank.Measurement, error) {
 	all := p.participants()
 	measured, gate := make([]rank.Measurement, len(all)), make(chan struct{})
@@ -109,7 +109,7 @@ func (p *backend) Execute() ([]rank.Measurement, error) {
 	return measured, nil
 }
 
-// Finish returns the outputs.
+// Finish returns the outputs and drops the ranks.
 func (p *backend) Finish() (outputs [][]byte, err error) {
 	for _, r := range p.participants() {
 		outputs = append(outputs, r.Output())
@@ -121,7 +121,7 @@ func (p *backend) Finish() (outputs [][]byte, err error) {
 	return outputs, nil
 }
 
-// Status is how far the lanes have come, and what they wait for.
+// Status reports the progress of the lanes, and what they wait for.
 func (p *backend) Status() (st rank.Status) {
 	for _, r := range p.participants() {
 		st.Progress += r.progress()
@@ -130,14 +130,14 @@ func (p *backend) Status() (st rank.Status) {
 	return st
 }
 
-// fail stops all ranks with the first error of any.
+// fail stops all ranks with an error, unless they have one.
 func (p *backend) fail(err error) {
 	for _, r := range p.participants() {
 		r.fail(err)
 	}
 }
 
-// Stop has all lanes end, also those that write to sockets.
+// Stop stops all lanes, including those that write to sockets.
 func (p *backend) Stop(err error) {
 	p.fail(err)
 	if p.mesh != nil {
@@ -145,7 +145,7 @@ func (p *backend) Stop(err error) {
 	}
 }
 
-// Close ends the sockets to other ranks.
+// Close closes the sockets to other ranks.
 func (p *backend) Close() error {
 	if p.mesh != nil {
 		p.mesh.close()
@@ -153,9 +153,9 @@ func (p *backend) Close() error {
 	return nil
 }
 
-// Worker is a rank that was started by hand: it goes to the rendezvous and executes what the
-// coordinator says, until that needs it no more. Its error is what has ended the run at all ranks,
-// or that the coordinator was lost.
+// Worker executes a rank that was started by hand. It connects to the rendezvous and follows the
+// coordinator's orders until the end. Its error is what ended the run on all ranks, or the loss of
+// the coordinator.
 func Worker(ctx context.Context, r Rendezvous) error {
 	at := rank.Rendezvous{Network: r.Network, Address: r.Address, Worker: r.Rank, Secret: r.Secret,
 		Timeout: r.Timeout}

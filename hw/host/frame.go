@@ -7,37 +7,38 @@ import (
 	"collsim/schedule"
 )
 
-// frameKind is what a frame on a socket between two ranks is.
+// A frameKind is the kind of a frame on a socket between two ranks.
 type frameKind uint8
 
 const (
-	frameMessage frameKind = 1 + iota // bytes of a connection; size −1 for a signal without any
+	frameMessage frameKind = 1 + iota // bytes of a connection; size −1: a signal without bytes
 	framePut                          // bytes for runs of memory, then a message without bytes
 	frameSilent                       // bytes for runs of memory, to be acknowledged
-	frameLanded                       // a silent put has landed
-	frameGet                          // asks for runs of memory
-	frameData                         // what a get has asked for
-	frameCredit                       // a slot of a connection is free
+	frameLanded                       // acknowledges a silent put
+	frameGet                          // requests runs of memory
+	frameData                         // answers a get
+	frameCredit                       // frees a slot of a connection
 )
 
-// frame is the header of what goes over a socket between two ranks. After it come the runs, 16
-// bytes each, and then the bytes. Header and runs are little-endian, the bytes as they lie in
-// memory.
+// A frame is the header of a frame on a socket between two ranks. The runs follow it, 16 bytes
+// each, and then the bytes. Header and runs are little-endian; the bytes are in the memory's byte
+// order.
 type frame struct {
 	kind             frameKind
 	class            schedule.Class
 	home             schedule.Buffer
-	epoch            uint32 // the repetition that it belongs to
-	fromLane, toLane int32  // of the connection, or the lane that asks (fromLane)
+	epoch            uint32 // repetition that it belongs to
+	fromLane, toLane int32  // of the connection; fromLane may be the requesting lane
 	tag              int32
 	runs             uint32
 	size             int64
 }
 
-// headerSize is a frame's header. It is a multiple of the largest element's width.
+// headerSize is the size of a frame's header. It is a multiple of the largest element's width,
+// which keeps the bytes aligned.
 const headerSize = 32
 
-// put writes the header to the beginning of b.
+// put encodes the header at the beginning of b.
 func (f *frame) put(b []byte) {
 	b[0], b[1], b[2], b[3] = byte(f.kind), byte(f.class), byte(f.home), byte(f.home>>8)
 	binary.LittleEndian.PutUint32(b[4:], f.epoch)
@@ -48,7 +49,7 @@ func (f *frame) put(b []byte) {
 	binary.LittleEndian.PutUint64(b[24:], uint64(f.size))
 }
 
-// get reads the header.
+// get decodes the header.
 func (f *frame) get(b []byte) {
 	f.kind, f.class, f.home = frameKind(b[0]), schedule.Class(b[1]),
 		schedule.Buffer(binary.LittleEndian.Uint16(b[2:]))
@@ -60,21 +61,22 @@ func (f *frame) get(b []byte) {
 	f.size = int64(binary.LittleEndian.Uint64(b[24:]))
 }
 
-// of makes the header that of a connection's frame.
+// of returns the header with a connection's class, lanes and tag.
 func (f frame) of(c hw.Connection) frame {
 	f.class, f.fromLane, f.toLane, f.tag = c.Class, c.FromLane, c.ToLane, c.Tag
 	return f
 }
 
-// connection is the one that a frame between two ranks belongs to.
+// connection returns the connection of a frame between two ranks.
 func (f *frame) connection(from, to int32) hw.Connection {
 	return hw.Connection{From: from, FromLane: f.fromLane, To: to, ToLane: f.toLane, Class: f.class,
 		Tag: f.tag}
 }
 
-// runSize is the bytes of a run in a frame.
+// runSize is the size of a run in a frame.
 const runSize = 16
 
+// putRuns encodes runs.
 func putRuns(b []byte, spans []schedule.Span) {
 	for i, s := range spans {
 		binary.LittleEndian.PutUint64(b[i*runSize:], uint64(s.Off))
@@ -82,7 +84,7 @@ func putRuns(b []byte, spans []schedule.Span) {
 	}
 }
 
-// getRuns reads runs of a memory of so many bytes; false if they are none of it.
+// getRuns decodes runs of a memory of n bytes; false if one is outside.
 func getRuns(b []byte, n int64) (spans []schedule.Span, ok bool) {
 	for ; len(b) >= runSize; b = b[runSize:] {
 		s := schedule.Span{Off: int64(binary.LittleEndian.Uint64(b)),

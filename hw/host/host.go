@@ -1,17 +1,17 @@
 // Package host executes schedules on the processors of ordinary machines: no GPU is needed.
 //
-// Every lane is a goroutine that carries out its steps one after the other and waits where the
-// schedule has it wait; bytes move, and are added by package dtype. Ranks share the memory of this
-// process (goroutines), or are processes of their own that talk over Unix sockets or TCP, on this
-// machine or on several. Whatever the transport, results are the same, bit for bit.
+// Every lane is a goroutine that carries out its steps in order, and waits where the schedule does.
+// Bytes are moved, and added by package dtype. Ranks share the memory of this process (goroutines).
+// Or they are processes that communicate over Unix sockets or TCP, on one machine or several.
+// Results are bit for bit the same with every transport.
 //
-// A process of a rank is this very program, started again: the program's main must call Child
-// before anything else. Other machines' ranks are started by hand, with what Config.Announce is
-// told, which ends in Worker. Ranks find each other at the address of the process that holds the
-// Host (rank.Coordinator), and connect in pairs where the schedule has them talk.
+// The process of a rank is this program, started again: the program's main must call Child first.
+// Ranks of other machines are started by hand, with the rendezvous that Config.Announce receives,
+// and run Worker. Ranks connect to the coordinator of the Host (rank.Coordinator), which gives them
+// the addresses of their peers. Two ranks connect if the schedule has them communicate.
 //
-// Whoever does not know the secret of a run is turned away, wherever it comes (package gate). What
-// is said after that is neither encrypted nor signed.
+// A connection without the secret of the run is refused (package gate). Traffic is neither
+// encrypted nor signed.
 package host
 
 import (
@@ -24,7 +24,7 @@ import (
 	"collsim/schedule"
 )
 
-// Transport is how ranks talk.
+// A Transport carries messages between ranks.
 type Transport uint8
 
 // The transports.
@@ -34,7 +34,7 @@ const (
 	TCP                         // ranks are processes; TCP
 )
 
-// String is the transport's name in scenarios and reports.
+// String returns the transport's name in scenarios and reports.
 func (t Transport) String() string {
 	switch t {
 	case Goroutines:
@@ -47,7 +47,7 @@ func (t Transport) String() string {
 	return fmt.Sprintf("Transport(%d)", uint8(t))
 }
 
-// ParseTransport reads a transport's name.
+// ParseTransport parses a transport's name.
 func ParseTransport(name string) (Transport, error) {
 	for _, t := range []Transport{Goroutines, Unix, TCP} {
 		if t.String() == name {
@@ -57,26 +57,25 @@ func ParseTransport(name string) (Transport, error) {
 	return 0, fmt.Errorf(`host: transport %q: "goroutines", "unix" or "tcp" is expected`, name)
 }
 
-// Config says how a Host's ranks run. Its zero value has them share memory.
+// Config says where and how a Host's ranks run. By default they share memory.
 type Config struct {
 	Transport Transport
-	// Hosts are the machines that the ranks are on, the first ranks on the first: as many on each
-	// as comes out even. "" and "localhost" are this one, whose ranks are started; those of others
-	// are announced and awaited. None stands for this one alone. TCP only.
+	// Hosts lists the machines of the ranks: consecutive ranks, evenly distributed. "" and
+	// "localhost" are this machine, whose ranks are started. Those of others are announced and
+	// awaited. An empty list is this machine alone. TCP only.
 	Hosts []string
-	// Listen is the TCP address at which the coordinator awaits the ranks, as they can reach it:
-	// "10.0.0.1:7000". It is needed where there are other machines; else any free port of
-	// 127.0.0.1 does.
+	// Listen is the TCP address at which other machines reach the coordinator: "10.0.0.1:7000". It
+	// is required if there are any; otherwise any free port of 127.0.0.1 is taken.
 	Listen string
-	// Secret is what ranks must know to take part; if there is none, the Host makes one up and
-	// tells Announce.
+	// Secret authenticates ranks; if there is none, the Host generates one and passes it to
+	// Announce.
 	Secret gate.Secret
-	// Announce is told what has to be started by hand, before that is awaited: in the first run, in
-	// one that needs more ranks, and in the one after a failure.
+	// Announce is called with the ranks to start by hand, before the Host waits for them. That is
+	// in the first run, in one that needs more ranks, and after a failure.
 	Announce func([]Rendezvous)
 }
 
-// Host is the executor. It keeps the processes of its ranks from one run to the next.
+// A Host is the executor. It keeps the processes of its ranks between runs.
 type Host struct {
 	config      Config
 	launcher    *rank.Processes // nil if ranks share memory
@@ -115,7 +114,7 @@ func New(c Config) (*Host, error) {
 	return h, nil
 }
 
-// remote reports whether there are ranks on other machines.
+// remote reports whether ranks are on other machines.
 func (c *Config) remote() bool {
 	for _, name := range c.Hosts {
 		if !rank.Local(name) {
@@ -125,7 +124,7 @@ func (c *Config) remote() bool {
 	return false
 }
 
-// hostOf is the machine of a rank.
+// hostOf returns the machine of a rank.
 func (c *Config) hostOf(rank, ranks int) string {
 	if len(c.Hosts) == 0 {
 		return ""
@@ -159,5 +158,5 @@ func (h *Host) Needs(s *schedule.Schedule) int64 {
 	})
 }
 
-// Close ends the processes of the ranks and removes what they listened at.
+// Close ends the processes of the ranks and removes their sockets.
 func (h *Host) Close() error { return h.coordinator.Close() }

@@ -12,8 +12,8 @@ import (
 	"collsim/unit"
 )
 
-// lane carries out the steps of one lane, in a goroutine of its own. It waits for one thing at a
-// time: whoever makes that true rouses it, and it looks again.
+// A lane carries out the steps of one lane in a goroutine of its own. It waits for one condition at
+// a time. The goroutine that makes the condition true wakes the lane, which checks it again.
 type lane struct {
 	rank    *participant
 	index   int
@@ -21,15 +21,15 @@ type lane struct {
 	part    int
 	slices  int32
 	math    *hw.Arithmetic // of the sub-step
-	wake    chan struct{}  // holds one
-	follows []*lane        // the lanes that await this one's events
+	wake    chan struct{}  // at most one pending wake-up
+	follows []*lane        // lanes that await this one's events
 
 	posts  atomic.Int32 // in this iteration
 	rounds atomic.Int32 // iterations that have ended
-	done   atomic.Int64 // sub-steps, and time slices of kernels: progress
+	done   atomic.Int64 // progress: sub-steps, and time slices of kernels
 
 	mu      sync.Mutex
-	waiting schedule.Waiting // For is empty while it doesn't wait
+	waiting schedule.Waiting // For is empty unless the lane waits
 
 	cursor     schedule.Cursor
 	step       schedule.Step
@@ -37,7 +37,7 @@ type lane struct {
 	start, end unit.Time
 	stamps     []hw.Stamp
 
-	in       []*inbound // of the sub-step's sources, nil for those that are no message
+	in       []*inbound // of the sub-step's sources; nil if the source is no message
 	parcels  []*parcel
 	out      []*outbound // of the sub-step's destinations
 	lastIn   *inbound
@@ -45,10 +45,10 @@ type lane struct {
 	spans    []schedule.Span
 	others   []schedule.Span
 	reply    answer
-	unlanded map[int32]int // silent puts on their way, by rank
+	unlanded map[int32]int // silent puts in flight, by rank
 }
 
-// answer is where the reader of a socket leaves what a get has asked for.
+// An answer receives the reply to a get, and acknowledgements of puts, from the reader of a socket.
 type answer struct {
 	mu   sync.Mutex
 	into []byte
@@ -56,7 +56,7 @@ type answer struct {
 	acks map[int32]int
 }
 
-// reset begins a repetition.
+// reset prepares a repetition.
 func (l *lane) reset() {
 	l.posts.Store(0)
 	l.rounds.Store(0)
@@ -70,7 +70,7 @@ func (l *lane) reset() {
 	}
 }
 
-// follow has a lane be roused by this one's posts.
+// follow makes this lane's posts wake another lane.
 func (l *lane) follow(by *lane) {
 	for _, other := range l.follows {
 		if other == by {
@@ -80,7 +80,7 @@ func (l *lane) follow(by *lane) {
 	l.follows = append(l.follows, by)
 }
 
-// rouse makes the lane look again at what it waits for.
+// rouse wakes the lane, so that it checks its condition again.
 func (l *lane) rouse() {
 	select {
 	case l.wake <- struct{}{}:
@@ -88,7 +88,8 @@ func (l *lane) rouse() {
 	}
 }
 
-// await waits until ready returns true; what and on are what it waits for, and whom.
+// await waits until ready returns true. For error reports, what and the lane name what it waits
+// for.
 func (l *lane) await(ready func() bool, what string, rank, lane int32) error {
 	for !ready() {
 		if f := l.rank.failed.Load(); f != nil {
@@ -101,14 +102,14 @@ func (l *lane) await(ready func() bool, what string, rank, lane int32) error {
 	return nil
 }
 
-// waits notes what the lane waits for.
+// waits records what the lane waits for.
 func (l *lane) waits(what string, rank, lane int32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.waiting = schedule.Waiting{For: what, OnRank: int(rank), OnLane: int(lane)}
 }
 
-// wait is what the lane waits for, if it does. Its step stays as it is meanwhile.
+// wait returns what the lane waits for, if it waits. Its step does not change meanwhile.
 func (l *lane) wait() (w schedule.Waiting, waits bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,23 +123,24 @@ func (l *lane) wait() (w schedule.Waiting, waits bool) {
 	return w, true
 }
 
-// goesOn notes that it waits no more.
+// goesOn records that the lane no longer waits.
 func (l *lane) goesOn() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.waiting.For = ""
 }
 
-// from and to are the connections with a peer.
+// from returns the lane's connection from a peer.
 func (l *lane) from(p *schedule.Peer) hw.Connection {
 	return hw.ConnectionFrom(int(l.rank.number), l.index, p)
 }
 
+// to returns the lane's connection to a peer.
 func (l *lane) to(p *schedule.Peer) hw.Connection {
 	return hw.ConnectionTo(int(l.rank.number), l.index, p)
 }
 
-// run carries out the lane's program, as often as the environment says.
+// run runs the lane's program for all iterations.
 func (l *lane) run() error {
 	p := l.rank
 	l.start = p.clock.Now()
@@ -170,8 +172,8 @@ func (l *lane) run() error {
 	return nil
 }
 
-// again begins iteration i when all lanes of the rank have ended the one before. The last to do so
-// does what the rank's caller does in between.
+// again begins iteration i after all lanes of the rank have ended the previous one. The last lane
+// to end acts as the rank's caller: it writes the input again.
 func (l *lane) again(i int) error {
 	p := l.rank
 	l.rounds.Store(int32(i))
@@ -195,7 +197,7 @@ func (l *lane) again(i int) error {
 	}, "the end", p.number, p.behind(int32(i)))
 }
 
-// behind is the first lane that has not ended so many iterations, or else the first.
+// behind returns the first lane that has not ended so many iterations, else lane 0.
 func (p *participant) behind(iterations int32) int32 {
 	for i, l := range p.lanes {
 		if l.rounds.Load() < iterations {
@@ -205,7 +207,7 @@ func (p *participant) behind(iterations int32) int32 {
 	return 0
 }
 
-// receives waits for the messages of the step and takes them out.
+// receives waits for the messages of the step and takes them from their connections.
 func (l *lane) receives() error {
 	l.in, l.parcels = l.in[:0], l.parcels[:0]
 	for i := range l.step.From {
@@ -254,8 +256,8 @@ func (l *lane) reserves() error {
 	return nil
 }
 
-// awaits waits for the events of the step. Those of the iteration before are posted: all lanes
-// have ended it.
+// awaits waits for the events of the step. Events of earlier iterations have been posted, since all
+// lanes have ended those.
 func (l *lane) awaits() error {
 	if l.cursor.Slice() > 0 {
 		return nil
@@ -273,12 +275,13 @@ func (l *lane) awaits() error {
 	return nil
 }
 
-// spot is where in the schedule the sub-step is, seen from a rank.
+// spot returns the position of the sub-step in the schedule, as seen from a rank.
 func (l *lane) spot(number int) schedule.Spot {
 	return schedule.Spot{Rank: number, Channel: l.channel, Slice: int(l.cursor.Slice()), Part: l.part}
 }
 
-// computes computes a kernel and stores its result; of an opaque one, it spends the time.
+// computes computes a kernel and stores its result. For an opaque kernel, it waits as long as that
+// takes.
 func (l *lane) computes() error {
 	if rank.Computes(&l.step) {
 		err := l.rank.Compute(l.spot(int(l.rank.number)), &l.step, func() error {
@@ -304,7 +307,7 @@ func (l *lane) computes() error {
 			l.done.Add(1)
 		} else if left > 200*time.Microsecond {
 			time.Sleep(left - 100*time.Microsecond)
-		} // what is left is too short to sleep
+		} // the rest is too short to sleep
 	}
 	return nil
 }

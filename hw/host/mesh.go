@@ -14,8 +14,8 @@ import (
 	"collsim/hw/rank"
 )
 
-// mesh is a rank's sockets to those that it talks with: one for each, made when a job first needs
-// it and kept for the next.
+// A mesh holds a rank's sockets to the ranks that it communicates with. There is one to each, made
+// at first use and kept for later jobs.
 type mesh struct {
 	number  int32
 	doors   *rank.Mesh
@@ -23,19 +23,19 @@ type mesh struct {
 
 	epoch   atomic.Uint32
 	rank    atomic.Pointer[participant] // of the repetition
-	sockets map[int32]*socket           // does not change while a repetition runs
-	failed  func(error)                 // told of every socket that ends by itself
+	sockets map[int32]*socket           // constant while a repetition runs
+	failed  func(error)                 // called with the error of every lost socket
 	closed  sync.Once
 
-	mu sync.Mutex // of sockets, when they are added or closed
+	mu sync.Mutex // guards sockets between repetitions
 }
 
-// newMesh returns the mesh of a rank; failed is told of every socket that ends by itself.
+// newMesh returns the mesh of a rank; failed is called with the error of every lost socket.
 func newMesh(number int, doors *rank.Mesh, failed func(error)) *mesh {
 	return &mesh{number: int32(number), doors: doors, sockets: map[int32]*socket{}, failed: failed}
 }
 
-// executing is the rank in a repetition, nil if that has ended.
+// executing returns the rank in a repetition, nil if that has ended.
 func (m *mesh) executing(epoch uint32) *participant {
 	if epoch != m.epoch.Load() {
 		return nil
@@ -43,7 +43,7 @@ func (m *mesh) executing(epoch uint32) *participant {
 	return m.rank.Load()
 }
 
-// connect makes the sockets that are not there yet.
+// connect makes the sockets that are missing.
 func (m *mesh) connect(ctx context.Context, peers []rank.Peer, timeout time.Duration) error {
 	missing := slices.DeleteFunc(slices.Clone(peers), func(p rank.Peer) bool {
 		return m.sockets[p.Rank] != nil
@@ -51,7 +51,7 @@ func (m *mesh) connect(ctx context.Context, peers []rank.Peer, timeout time.Dura
 	return m.doors.Connect(ctx, missing, timeout, m.add)
 }
 
-// add begins to talk with a rank.
+// add starts to serve the socket of a peer.
 func (m *mesh) add(peer int32, conn net.Conn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -63,7 +63,7 @@ func (m *mesh) add(peer int32, conn net.Conn) {
 	m.sockets[peer].start()
 }
 
-// lost has the run fail because of a peer, and returns why.
+// lost fails the run because of a peer, and returns the reason.
 func (m *mesh) lost(peer int32, call string, err error) error {
 	var e *hw.Error
 	if !errors.As(err, &e) {
@@ -79,9 +79,10 @@ func (m *mesh) lost(peer int32, call string, err error) error {
 	return e
 }
 
-// close ends all sockets, and returns when nothing of them runs.
+// close closes all sockets, and returns when no goroutine of them runs.
 func (m *mesh) close() { m.closed.Do(m.end) }
 
+// end closes the sockets and waits.
 func (m *mesh) end() {
 	m.doors.Close()
 	m.mu.Lock()

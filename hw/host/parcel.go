@@ -7,14 +7,14 @@ import (
 	"collsim/hw"
 )
 
-// parcel is a message's bytes. Before them is room for a frame's header, so that a socket gets both
-// in one call.
+// A parcel holds a message's bytes, after room for a frame's header. So a socket sends both in one
+// call.
 type parcel struct{ memory []byte }
 
-// bytes is the message.
+// bytes returns the message.
 func (p *parcel) bytes() []byte { return p.memory[headerSize:] }
 
-// stock is parcels that nobody uses, by the bits of their capacity. It is shared by all lanes.
+// A stock caches unused parcels by the bits of their capacity. All lanes share it.
 type stock struct{ classes [64]sync.Pool }
 
 // get returns a parcel for n bytes.
@@ -29,7 +29,7 @@ func (s *stock) get(n int64) *parcel {
 	return p
 }
 
-// put takes a parcel back.
+// put returns a parcel to the stock.
 func (s *stock) put(p *parcel) {
 	if p != nil {
 		s.classes[bits.Len64(uint64(cap(p.memory)-1))].Put(p)

@@ -10,10 +10,10 @@ import (
 	"collsim/unit"
 )
 
-// network is how the lanes of a rank reach other ranks: by shared memory, or by sockets. The lanes
-// call it from goroutines of their own.
+// A network connects the lanes of a rank with other ranks: by shared memory or by sockets. Lanes
+// call it concurrently.
 type network interface {
-	// send hands a message over, whose slot is taken; the parcel is the network's from then on.
+	// send sends a message in a slot that was reserved. The network takes over the parcel.
 	send(l *lane, out *outbound, p *parcel) error
 	// put stores bytes in the memory of a rank and then, unless out is nil, delivers a message
 	// without bytes. What is not followed by a message has landed when landed returns.
@@ -23,18 +23,18 @@ type network interface {
 	landed(l *lane, except int32) error
 	// get reads the memory of a rank.
 	get(l *lane, from target, dst []byte) error
-	// free tells the sender of a connection that one of its slots is free.
+	// free frees a slot of a connection at its sender.
 	free(l *lane, in *inbound) error
 }
 
-// target is elements of another rank's memory.
+// A target is elements of another rank's memory.
 type target struct {
 	rank  int32
 	home  schedule.Buffer
 	spans []schedule.Span // in bytes
 }
 
-// participant is one rank of a schedule: its memory, its lanes, its ends of connections.
+// A participant is a rank of a schedule: its memory, its lanes, its ends of connections.
 type participant struct {
 	*rank.Memory
 	clock      rank.Clock
@@ -44,10 +44,10 @@ type participant struct {
 	net        network
 	stock      *stock
 	slots      int
-	largest    int64 // of values that come by sockets, in bytes
+	largest    int64 // largest value in a frame, in bytes
 	iterations int
 	tracing    bool
-	reload     bool   // the input may be written to, so that it must be loaded again
+	reload     bool   // a step may overwrite the input, so each iteration loads it
 	input      []byte // as given
 
 	lanes []*lane
@@ -56,19 +56,19 @@ type participant struct {
 	byIn  map[hw.Connection]*inbound
 	byOut map[hw.Connection]*outbound
 
-	moved    atomic.Int64 // bytes that have come by sockets, a part of progress
+	moved    atomic.Int64 // progress: pieces that have come by sockets
 	failed   atomic.Pointer[failure]
-	turn     sync.Mutex // of left and round, between iterations
+	turn     sync.Mutex // guards left and round, between iterations
 	left     int
 	round    int
 	expanded schedule.Step
 }
 
-// failure is why a rank has stopped.
+// A failure holds the error that has stopped a rank.
 type failure struct{ err error }
 
-// newParticipant prepares a rank: memory, lanes, and both kinds of connections that its program
-// names.
+// newParticipant creates a rank: its memory, its lanes, and its ends of the connections that its
+// program names.
 func newParticipant(s *schedule.Schedule, number int, part *rank.Part) *participant {
 	p := &participant{Memory: rank.NewMemory(s, number), s: s, number: int32(number),
 		program: s.Program(number), slots: part.Env.Slots, iterations: part.Env.Iterations,
@@ -87,7 +87,7 @@ func newParticipant(s *schedule.Schedule, number int, part *rank.Part) *particip
 	return p
 }
 
-// connect makes the ends of the connections that a step names.
+// connect creates the ends of the connections that a step names.
 func (p *participant) connect(l *lane, s *schedule.Step) {
 	slots := p.slots
 	if n := p.program.Slots(l.index); n > 0 {
@@ -118,7 +118,7 @@ func (p *participant) connect(l *lane, s *schedule.Step) {
 	}
 }
 
-// reset makes the rank ready for a repetition, of this number.
+// reset makes the rank ready for the repetition with this number.
 func (p *participant) reset(epoch uint32) {
 	p.Memory.Reset(p.input)
 	p.left, p.round = len(p.lanes), 0
@@ -133,8 +133,8 @@ func (p *participant) reset(epoch uint32) {
 	}
 }
 
-// execute runs all lanes when the gate opens, and returns when all have ended: the times at which
-// the first began and the last ended. Its error is the first that any has met.
+// execute runs all lanes when the gate opens, and waits for all. It returns when the first lane
+// started and the last ended, or the first error of any.
 func (p *participant) execute(gate <-chan struct{}) (start, end unit.Time, err error) {
 	var all sync.WaitGroup
 	for _, l := range p.lanes {
@@ -169,7 +169,7 @@ func (p *participant) fail(err error) {
 	}
 }
 
-// progress is a number that grows as long as the rank goes on.
+// progress returns a number that increases while the rank makes progress.
 func (p *participant) progress() int64 {
 	sum := p.moved.Load()
 	for _, l := range p.lanes {
@@ -178,7 +178,7 @@ func (p *participant) progress() int64 {
 	return sum
 }
 
-// waits is what the lanes wait for that wait.
+// waits lists what the waiting lanes wait for.
 func (p *participant) waits() (all []schedule.Waiting) {
 	for _, l := range p.lanes {
 		if w, waits := l.wait(); waits {
@@ -188,7 +188,7 @@ func (p *participant) waits() (all []schedule.Waiting) {
 	return all
 }
 
-// recording is what was noted of the repetition that has ended; it is the caller's.
+// recording returns the recording of the last repetition. The caller owns it.
 func (p *participant) recording() (r hw.Recording) {
 	if !p.tracing {
 		return r
@@ -208,7 +208,7 @@ func (p *participant) recording() (r hw.Recording) {
 	return r
 }
 
-// malformed is the error of a step that nobody can carry out.
+// malformed returns the error of an invalid step.
 func (p *participant) malformed(lane, step int, format string, args ...any) error {
 	return hw.Malformed(int(p.number), lane, step, format, args...)
 }

@@ -7,16 +7,16 @@ import (
 	"collsim/hw"
 )
 
-// inbound is a connection's end at the receiver: messages that have arrived, in order.
+// An inbound is the receiver's end of a connection: messages that have arrived, in order.
 type inbound struct {
 	hw.Connection
 	receiver *lane
-	far      *outbound // the other end, where it is in the same process
-	slots    int       // that it has; 0 is any number
+	far      *outbound // the other end, if in this process
+	slots    int       // capacity; 0 is any number
 
 	mu    sync.Mutex
-	queue []*parcel // a put's or a signal's parcel is nil
-	times []hw.Mark // when the messages of the repetition arrived; the receiver adds the steps
+	queue []*parcel // nil for the parcel of a put or a signal
+	times []hw.Mark // arrivals in the repetition; take adds the steps
 	got   int       // messages taken
 }
 
@@ -31,7 +31,8 @@ func (in *inbound) arrive(p *parcel) {
 	in.receiver.rouse()
 }
 
-// come is arrive for what another process has sent, which may be more than the slots hold.
+// come adds a message from another process. It fails if the slots are full: a correct peer never
+// sends then.
 func (in *inbound) come(p *parcel) error {
 	in.mu.Lock()
 	full := in.slots > 0 && len(in.queue) >= in.slots
@@ -63,27 +64,27 @@ func (in *inbound) take(step int32) (p *parcel, ok bool) {
 	return p, true
 }
 
-// reset forgets a repetition.
+// reset discards a repetition's messages.
 func (in *inbound) reset() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.queue, in.got, in.times = nil, 0, nil
 }
 
-// outbound is a connection's end at the sender: how many of its slots are taken.
+// An outbound is the sender's end of a connection: it counts the occupied slots.
 type outbound struct {
 	hw.Connection
 	sender *lane
-	far    *inbound // the other end, where it is in the same process
-	slots  int      // that it has; 0 is any number
+	far    *inbound // the other end, if in this process
+	slots  int      // capacity; 0 is any number
 
 	mu    sync.Mutex
 	epoch uint32    // the repetition
-	held  int       // slots that messages are in
-	times []hw.Mark // when the messages of the repetition were sent
+	held  int       // occupied slots
+	times []hw.Mark // departures in the repetition
 }
 
-// reserve takes a slot, if there is one.
+// reserve occupies a slot, if one is free.
 func (out *outbound) reserve() bool {
 	out.mu.Lock()
 	defer out.mu.Unlock()
@@ -94,21 +95,22 @@ func (out *outbound) reserve() bool {
 	return true
 }
 
-// freed gives a slot back and wakes the sender; false if none was taken.
+// freed frees a slot and wakes the sender; false if none was occupied.
 func (out *outbound) freed() bool {
 	out.mu.Lock()
 	defer out.mu.Unlock()
 	return out.free()
 }
 
-// freedIn is freed for a credit of a repetition, which may be late: one of the repetition before
-// comes when all have been told that this one begins, and gives nothing back.
+// freedIn frees a slot for a credit of a repetition. A credit of the previous repetition may arrive
+// after this one has begun; it is ignored.
 func (out *outbound) freedIn(epoch uint32) bool {
 	out.mu.Lock()
 	defer out.mu.Unlock()
 	return out.epoch != epoch || out.free()
 }
 
+// free frees a slot and wakes the sender. REQUIRES: the caller holds mu.
 func (out *outbound) free() bool {
 	if out.held == 0 {
 		return false
@@ -118,7 +120,7 @@ func (out *outbound) free() bool {
 	return true
 }
 
-// reset forgets a repetition.
+// reset prepares a repetition.
 func (out *outbound) reset(epoch uint32) {
 	out.mu.Lock()
 	defer out.mu.Unlock()

@@ -13,37 +13,36 @@ import (
 	"collsim/hw/rank"
 )
 
-// Rendezvous is how a rank finds the others: what the command line that starts one by hand needs.
+// A Rendezvous holds what a rank started by hand needs to find the coordinator.
 type Rendezvous struct {
-	Host    string // the machine that it is meant for, for people
+	Host    string // intended machine, for people
 	Network string // "tcp" or "unix"
 	Address string // of the coordinator
 	Rank    int
-	Secret  gate.Secret // that all of the run know
-	// Timeout bounds the wait for a coordinator that is not there yet; hw.DefaultTimeout if 0.
+	Secret  gate.Secret // shared by the run
+	// Timeout bounds the wait for a coordinator that does not listen yet; hw.DefaultTimeout if 0.
 	Timeout time.Duration
 }
 
-// environment is how Child knows that it is one.
+// environment names the variable that makes a process a rank: see Environ.
 const environment = "COLLSIM_HOST_RANK"
 
-// Environ is what to add to the environment of this very program so that Child makes it this rank:
-// a "key=value" as of os.Environ. The secret is part of it: other users do not see a process's
-// environment, as they see its arguments. The timeout is not.
+// Environ returns the "key=value" that makes Child run this rank, if it is added to this program's
+// environment. It contains the secret: other users can see a process's arguments, but not its
+// environment. It does not contain the timeout.
 func (r Rendezvous) Environ() string {
 	return fmt.Sprintf("%s=%d %s %s %s", environment, r.Rank, r.Network, r.Secret.Text(), r.Address)
 }
 
-// Child does the work of a rank if this process was started for that, and returns the code to exit
-// with. The main of a program that uses this package, and the TestMain of a test, must call it
-// before anything else.
+// Child runs a rank if this process was started as one, and returns the exit code. The main of a
+// program that uses this package, and the TestMain of a test, must call it first.
 func Child() (code int, child bool) {
 	words := strings.SplitN(os.Getenv(environment), " ", 4)
 	if len(words) != 4 {
 		return 0, false
 	}
 	os.Unsetenv(environment)
-	signal.Ignore(os.Interrupt) // the coordinator gets it too, and knows what to do
+	signal.Ignore(os.Interrupt) // a terminal sends it to the coordinator, too, which decides
 	number, notOne := strconv.Atoi(words[0])
 	secret, err := gate.ParseSecret(words[2])
 	if notOne != nil || err != nil {
@@ -56,7 +55,8 @@ func Child() (code int, child bool) {
 	return 0, true
 }
 
-// processes starts the ranks of this machine, and announces those of others.
+// processes returns the launcher: it starts the ranks of this machine, and announces those of
+// others.
 func (c *Config) processes() *rank.Processes {
 	return &rank.Processes{Host: c.hostOf,
 		Environ: func(r rank.Rendezvous) []string { return []string{placed("", r).Environ()} },
@@ -69,7 +69,7 @@ func (c *Config) processes() *rank.Processes {
 		}}
 }
 
-// placed is the rendezvous of a rank, one to a worker.
+// placed returns the rendezvous of a rank; each worker has one rank.
 func placed(host string, r rank.Rendezvous) Rendezvous {
 	return Rendezvous{Host: host, Network: r.Network, Address: r.Address, Rank: r.Worker,
 		Secret: r.Secret}

@@ -1,6 +1,6 @@
 package host
 
-// shared is the network of ranks in one process: the other rank's memory is there.
+// shared is the network of ranks in one process, which access each other's memory.
 type shared struct{ ranks []*participant }
 
 // newShared joins both ends of every connection. REQUIRES: every connection has both.
@@ -14,11 +14,13 @@ func newShared(ranks []*participant) *shared {
 	return &shared{ranks}
 }
 
+// send implements network.
 func (w *shared) send(_ *lane, out *outbound, p *parcel) error {
 	out.far.arrive(p)
 	return nil
 }
 
+// put implements network.
 func (w *shared) put(_ *lane, to target, value []byte, out *outbound) error {
 	w.ranks[to.rank].Scatter(to.home, to.spans, value)
 	if out != nil {
@@ -27,13 +29,16 @@ func (w *shared) put(_ *lane, to target, value []byte, out *outbound) error {
 	return nil
 }
 
+// landed implements network: every put has landed when it returns.
 func (w *shared) landed(*lane, int32) error { return nil }
 
+// get implements network.
 func (w *shared) get(_ *lane, from target, dst []byte) error {
 	w.ranks[from.rank].Gather(dst, from.home, from.spans)
 	return nil
 }
 
+// free implements network.
 func (w *shared) free(_ *lane, in *inbound) error {
 	if in.slots > 0 {
 		in.far.freed()

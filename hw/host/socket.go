@@ -13,12 +13,12 @@ import (
 	"collsim/schedule"
 )
 
-// piece is how much is read from a socket at a time: every piece is progress.
+// piece is the number of bytes read from a socket at a time: every piece is progress.
 const piece = 1 << 18
 
-// socket joins this rank with another. Lanes write to it; a goroutine reads what the
-// other rank sends and never waits for anything else, so that the other's writes end; what the
-// other gets is written by a third, so that two that get from each other don't wait for each other.
+// A socket connects two ranks. Lanes write to it. A reader goroutine never waits for anything else,
+// so that the peer's writes end. A third goroutine writes answers, so that two ranks that get from
+// each other do not deadlock.
 type socket struct {
 	mesh *mesh
 	peer int32
@@ -26,28 +26,29 @@ type socket struct {
 	in   *bufio.Reader
 
 	writing sync.Mutex
-	small   []byte // a frame that goes out in one call
+	small   []byte // buffer for a frame that is sent in one call
 
-	asked   chan struct{} // holds one: there are requests
+	asked   chan struct{} // at most one signal: there are requests
 	mu      sync.Mutex
 	queue   []request
 	closing chan struct{}
 	running sync.WaitGroup
 }
 
-// request is a get of the peer's, or a silent put that is to be acknowledged.
+// A request is a get of the peer, or a silent put to acknowledge.
 type request struct {
 	header frame
 	rank   *participant
 	spans  []schedule.Span
 }
 
+// newLink returns a socket that does not serve its peer yet.
 func newLink(m *mesh, peer int32, conn net.Conn) *socket {
 	return &socket{mesh: m, peer: peer, conn: conn, in: bufio.NewReaderSize(conn, 1<<16),
 		asked: make(chan struct{}, 1), closing: make(chan struct{})}
 }
 
-// start begins to serve the peer.
+// start starts to serve the peer.
 func (k *socket) start() {
 	k.running.Go(func() {
 		k.mesh.lost(k.peer, "read", k.read())
@@ -67,14 +68,14 @@ func (k *socket) start() {
 	})
 }
 
-// close ends it, and returns when nothing of it runs.
+// close closes the socket, and returns when none of its goroutines runs.
 func (k *socket) close() {
 	close(k.closing)
 	k.conn.Close()
 	k.running.Wait()
 }
 
-// write sends a header, runs, and bytes that lie elsewhere.
+// write sends a header, runs and bytes.
 func (k *socket) write(f frame, spans []schedule.Span, value []byte) error {
 	k.writing.Lock()
 	defer k.writing.Unlock()
@@ -93,7 +94,7 @@ func (k *socket) write(f frame, spans []schedule.Span, value []byte) error {
 	return err
 }
 
-// post sends a parcel, whose header is its own.
+// post sends a parcel, in whose memory it writes the header.
 func (k *socket) post(f frame, p *parcel) error {
 	k.writing.Lock()
 	defer k.writing.Unlock()
@@ -102,7 +103,7 @@ func (k *socket) post(f frame, p *parcel) error {
 	return err
 }
 
-// read takes in what the peer sends, until the socket ends.
+// read receives frames until the socket ends.
 func (k *socket) read() error {
 	var f frame
 	head := make([]byte, headerSize)
@@ -112,7 +113,7 @@ func (k *socket) read() error {
 		}
 		f.get(head)
 		p := k.mesh.executing(f.epoch)
-		if p == nil { // of a repetition that has ended
+		if p == nil { // a repetition that has ended
 			if err := k.skip(&f); err != nil {
 				return err
 			}
@@ -132,7 +133,7 @@ func (k *socket) read() error {
 	}
 }
 
-// skip passes over what a header announces.
+// skip discards the rest of a frame.
 func (k *socket) skip(f *frame) error {
 	_, err := io.CopyN(io.Discard, k.in, int64(f.runs)*runSize)
 	if err == nil && f.kind != frameGet {
@@ -141,8 +142,8 @@ func (k *socket) skip(f *frame) error {
 	return err
 }
 
-// bounds says whether a header announces more than the schedule has: no value is longer than the
-// memory of a rank, and no run is shorter than an element.
+// bounds checks a header against the schedule. No value is longer than the memory of a rank, and no
+// run is shorter than an element.
 func (p *participant) bounds(f *frame) error {
 	n, width := p.largest, int64(max(p.Math.Width, 1))
 	switch {
@@ -156,7 +157,7 @@ func (p *participant) bounds(f *frame) error {
 	return nil
 }
 
-// take does what a frame says.
+// take handles a frame.
 func (k *socket) take(p *participant, f *frame, runs []byte) error {
 	switch f.kind {
 	case frameMessage, framePut:
@@ -187,7 +188,7 @@ func (k *socket) take(p *participant, f *frame, runs []byte) error {
 	return p.lanes[f.fromLane].answered(k, f)
 }
 
-// message takes in a message, or a put and its message.
+// message receives a message, or a put and its message.
 func (k *socket) message(p *participant, f *frame, runs []byte) error {
 	in := p.byIn[f.connection(k.peer, p.number)]
 	if in == nil {
@@ -238,7 +239,7 @@ func (k *socket) fill(p *participant, b []byte) error {
 	return nil
 }
 
-// ask leaves a request to the goroutine that answers.
+// ask queues a request for the answering goroutine.
 func (k *socket) ask(q request) {
 	k.mu.Lock()
 	k.queue = append(k.queue, q)
@@ -249,7 +250,7 @@ func (k *socket) ask(q request) {
 	}
 }
 
-// answer writes what the peer has asked for.
+// answer answers all queued requests.
 func (k *socket) answer() error {
 	for {
 		k.mu.Lock()

@@ -9,7 +9,7 @@ import (
 // sockets is the network of a rank whose peers are other processes.
 type sockets struct{ mesh *mesh }
 
-// to is the socket to a rank.
+// to returns the socket to a rank.
 func (n *sockets) to(rank int32) (*socket, error) {
 	if k := n.mesh.sockets[rank]; k != nil {
 		return k, nil
@@ -17,7 +17,7 @@ func (n *sockets) to(rank int32) (*socket, error) {
 	return nil, fmt.Errorf("host: there is no socket to rank %d", rank)
 }
 
-// write writes a frame, and has what fails name the peer.
+// write writes a frame to a peer. An error names the peer.
 func (n *sockets) write(l *lane, rank int32, do func(k *socket) error) error {
 	k, err := n.to(rank)
 	if err != nil {
@@ -32,6 +32,7 @@ func (n *sockets) write(l *lane, rank int32, do func(k *socket) error) error {
 	return nil
 }
 
+// send implements network.
 func (n *sockets) send(l *lane, out *outbound, p *parcel) error {
 	f := frame{kind: frameMessage, epoch: n.mesh.epoch.Load(), size: -1}.of(out.Connection)
 	return n.write(l, out.To, func(k *socket) error {
@@ -45,6 +46,7 @@ func (n *sockets) send(l *lane, out *outbound, p *parcel) error {
 	})
 }
 
+// put implements network.
 func (n *sockets) put(l *lane, to target, value []byte, out *outbound) error {
 	f := frame{kind: frameSilent, fromLane: int32(l.index)}
 	if out != nil {
@@ -56,6 +58,7 @@ func (n *sockets) put(l *lane, to target, value []byte, out *outbound) error {
 	return n.write(l, to.rank, func(k *socket) error { return k.write(f, to.spans, value) })
 }
 
+// landed implements network: it waits for acknowledgements.
 func (n *sockets) landed(l *lane, except int32) error {
 	for rank, puts := range l.unlanded {
 		if rank == except {
@@ -78,6 +81,7 @@ func (n *sockets) landed(l *lane, except int32) error {
 	return nil
 }
 
+// get implements network.
 func (n *sockets) get(l *lane, from target, dst []byte) error {
 	l.reply.mu.Lock()
 	l.reply.into, l.reply.came = dst, false
@@ -95,6 +99,7 @@ func (n *sockets) get(l *lane, from target, dst []byte) error {
 	}, "what it gets", from.rank, 0)
 }
 
+// free implements network.
 func (n *sockets) free(l *lane, in *inbound) error {
 	if in.slots == 0 {
 		return nil
@@ -103,8 +108,8 @@ func (n *sockets) free(l *lane, in *inbound) error {
 	return n.write(l, in.From, func(k *socket) error { return k.write(f, nil, nil) })
 }
 
-// answered is called by the reader of a socket: a silent put has landed, or what a get has asked
-// for has come.
+// answered handles a reply, on the goroutine that reads the socket: an acknowledgement of a silent
+// put, or the bytes of a get.
 func (l *lane) answered(k *socket, f *frame) error {
 	l.reply.mu.Lock()
 	defer l.reply.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"collsim/unit"
 )
 
-// perform carries out the sub-step that is loaded and returns when it ended.
+// perform carries out the loaded sub-step and returns when it ended.
 func (l *lane) perform(ready unit.Time) (end unit.Time, err error) {
 	p := l.rank
 	if err := l.receives(); err != nil {
@@ -57,7 +57,7 @@ func (l *lane) perform(ready unit.Time) (end unit.Time, err error) {
 	return at.End, nil
 }
 
-// post adds one to the lane's counter and rouses who may wait for it.
+// post increments the lane's counter and wakes the lanes that may wait for it.
 func (l *lane) post() error {
 	if err := l.rank.net.landed(l, -1); err != nil {
 		return err
@@ -69,8 +69,8 @@ func (l *lane) post() error {
 	return nil
 }
 
-// value is what the sources give together, stored where the step stores it; nil if there is
-// nothing to send. The parcel is the lane's.
+// value combines the sources, and stores the result where the step stores it. It returns nil if
+// there is nothing to send. The lane owns the parcel.
 func (l *lane) value() (*parcel, error) {
 	s := &l.step
 	if s.Kernel != nil {
@@ -79,7 +79,7 @@ func (l *lane) value() (*parcel, error) {
 	if len(s.From) == 0 {
 		return nil, nil
 	}
-	if len(s.To) == 0 && len(s.Send) == 0 { // a wait, or a read that nobody needs
+	if len(s.To) == 0 && len(s.Send) == 0 { // a wait, or an unused read
 		for _, p := range l.parcels {
 			l.rank.stock.put(p)
 		}
@@ -108,8 +108,9 @@ func (l *lane) value() (*parcel, error) {
 	return value, nil
 }
 
-// copies does a step that copies one run of elements to another, without a buffer between. Onto
-// themselves, they are not touched: that is no access, so nothing need order it.
+// copies carries out a step that copies one run of elements to another, without a buffer between.
+// It reports whether the step is one. A copy of elements onto themselves does nothing: it is no
+// access, so the schedule need not order it.
 func (l *lane) copies() bool {
 	s := &l.step
 	if len(s.From) != 1 || len(s.To) != 1 || len(s.Send) > 0 || s.Scale || s.From[0].Scale ||
@@ -132,14 +133,14 @@ func (l *lane) copies() bool {
 	return true
 }
 
-// places is where in the memory of a rank the elements of a region lie, in bytes.
+// places returns where the elements of a region are in the memory of a rank, in bytes.
 func (l *lane) places(
 	dst []schedule.Span, number int, g *schedule.Region,
 ) (home schedule.Buffer, spans []schedule.Span) {
 	return l.rank.Places(dst, l.spot(number), g)
 }
 
-// first makes the value of the first source: a message's own parcel, or a copy.
+// first returns the value of the first source: a message's own parcel, or a copy.
 func (l *lane) first() (*parcel, error) {
 	f := &l.step.From[0]
 	value := l.parcels[0]
@@ -190,7 +191,7 @@ func (l *lane) fold(value []byte, i int) error {
 	return nil
 }
 
-// read copies a region of this rank, of another, or the sum of those of a team.
+// read copies a region of this rank or of another, or sums those of a team.
 func (l *lane) read(f *schedule.Source) (*parcel, error) {
 	switch f.Kind {
 	case schedule.Local:
@@ -219,6 +220,7 @@ func (l *lane) read(f *schedule.Source) (*parcel, error) {
 	return sum, nil
 }
 
+// readFrom copies a region of a rank.
 func (l *lane) readFrom(number int32, g *schedule.Region) (*parcel, error) {
 	home, spans := l.places(l.spans[:0], int(number), g)
 	l.spans = spans
@@ -244,7 +246,8 @@ func (l *lane) store(g *schedule.Region, value []byte) error {
 	return nil
 }
 
-// sends hands the value to all destinations; the last that takes its bytes gets the parcel itself.
+// sends sends the value to all destinations. The last one that takes its bytes gets the parcel
+// itself; others get copies.
 func (l *lane) sends(value *parcel, at unit.Time) error {
 	last := -1
 	for i := range l.step.Send {
@@ -308,10 +311,12 @@ func (l *lane) puts(d *schedule.Dest, value *parcel, out *outbound) error {
 	return nil
 }
 
+// malformed returns the error of the current step.
 func (l *lane) malformed(text string) error {
 	return l.rank.malformed(l.index, int(l.cursor.Step), "%s %s", l.step.Name(), text)
 }
 
+// mismatch returns the error of operands of different sizes.
 func (l *lane) mismatch(have, want int64) error {
 	return l.rank.malformed(l.index, int(l.cursor.Step), "%s of %d and %d bytes", l.step.Name(), have,
 		want)
