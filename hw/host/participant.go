@@ -15,11 +15,11 @@ import (
 type network interface {
 	// send sends a message in a slot that was reserved. The network takes over the parcel.
 	send(l *lane, out *outbound, p *parcel) error
-	// put stores bytes in the memory of a rank and then, unless out is nil, delivers a message
-	// without bytes. What is not followed by a message has landed when landed returns.
+	// put stores bytes in the memory of a rank. Unless out is nil, it then delivers a message
+	// without bytes. A put without a message is silent: it has landed when landed returns.
 	put(l *lane, to target, value []byte, out *outbound) error
-	// landed waits until all that the lane has put silently is in its place, except at one rank
-	// whose next message comes later anyway; −1 is none.
+	// landed waits until all silent puts of the lane have landed. It need not wait for those at the
+	// rank except, to which a message follows on the same socket; −1 is none.
 	landed(l *lane, except int32) error
 	// get reads the memory of a rank.
 	get(l *lane, from target, dst []byte) error

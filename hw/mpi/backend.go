@@ -20,23 +20,23 @@ import (
 	"collsim/schedule"
 )
 
-// The environment of a rank: how Child knows that it is one, where the coordinator is and what it
-// wants to hear, and which library to load. mpirun says which rank it is.
+// The environment of a rank. The first variable makes a process a rank: it has the coordinator's
+// address, the secret, and the library to load. mpirun sets the second, the rank's number.
 const (
 	environment     = "COLLSIM_MPI_RANK"
 	rankEnvironment = "OMPI_COMM_WORLD_RANK"
 )
 
-// Child does the work of a rank if this process was started for that, and returns the code to exit
-// with. The main of a program that uses this package, and the TestMain of a test, must call it
-// before anything else, in the goroutine that main runs in.
+// Child executes a rank if this process was started as one, and returns the exit code. The main of
+// a program that uses this package, and the TestMain of a test, must call it first, in the main
+// goroutine.
 func Child() (code int, child bool) {
 	network, rest, ok := strings.Cut(os.Getenv(environment), " ")
 	if !ok {
 		return 0, false
 	}
 	os.Unsetenv(environment)
-	signal.Ignore(os.Interrupt) // the coordinator gets it too, and knows what to do
+	signal.Ignore(os.Interrupt) // a terminal sends it to the coordinator, too, which decides
 	address, rest, _ := strings.Cut(rest, " ")
 	text, libraryName, _ := strings.Cut(rest, " ")
 	secret, err := gate.ParseSecret(text)
@@ -51,7 +51,7 @@ func Child() (code int, child bool) {
 	return 0, true
 }
 
-// work goes to the coordinator and does what it says.
+// work connects to the coordinator and follows its orders.
 func work(r rank.Rendezvous, libraryName string) error {
 	number, notOurs := strconv.Atoi(os.Getenv(rankEnvironment))
 	if notOurs == nil {
@@ -91,41 +91,42 @@ func begin(libraryName string, clock rank.Clock) (p *backend, version string, er
 	return &backend{Clock: clock, lib: lib, number: number}, version, err
 }
 
-// backend executes one rank by the library, which it calls from one thread.
+// A backend executes one rank with the library, which it calls from one thread.
 type backend struct {
 	rank.Clock
 	number int
 	lib    *library
 	moved  atomic.Int64 // progress
-	part   part         // of the job; nil if there is none
-	comm   uintptr      // the communicator of its ranks
+	part   part         // of the job; nil for none
+	comm   uintptr      // communicator of the job's ranks
 
-	mu sync.Mutex // of part and in
-	in string     // the function of the library that the rank is in
+	mu sync.Mutex // guards part and in
+	in string     // library function that the rank is in
 }
 
-// part is a rank's part of a job.
+// A part is a rank's share of a job.
 type part interface {
-	reset()                    // makes ready for a repetition
-	execute() error            // does it
-	recording() hw.Recording   // of the repetition that has ended
+	reset()                    // prepares a repetition
+	execute() error            // executes it
+	recording() hw.Recording   // of the last repetition
 	output() []byte            // little-endian
-	waits() []schedule.Waiting // what it waits for; called from another goroutine
+	waits() []schedule.Waiting // of the lanes; called from another goroutine
 }
 
-// request is what rank.Part.Detail holds: a collective for the library to do.
+// A request is the content of rank.Part.Detail: a collective for the library.
 type request struct {
 	Spec   collective.Spec
 	Choice openmpi.Choice
 }
 
+// encode encodes the request as a gob.
 func (r *request) encode() ([]byte, error) {
 	var b bytes.Buffer
 	err := gob.NewEncoder(&b).Encode(r)
 	return b.Bytes(), err
 }
 
-// requestOf is what is asked of the library; nil if that is a schedule's messages.
+// requestOf decodes the request of a part; nil if the part has a schedule.
 func requestOf(p *rank.Part) (*request, error) {
 	if p.Detail == nil {
 		return nil, nil
@@ -134,15 +135,15 @@ func requestOf(p *rank.Part) (*request, error) {
 	return r, gob.NewDecoder(bytes.NewReader(p.Detail)).Decode(r)
 }
 
-// enter notes which function of the library the rank is in; "" is none.
+// enter records the library function that the rank is in; "" is none.
 func (p *backend) enter(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.in = name
 }
 
-// Prepare makes the rank's part of a job. Variables count for communicators that are made after
-// they are set; the next job's are its own.
+// Prepare creates the rank's share of a job. The library reads its variables when a communicator is
+// created. So each job sets them before it creates its own communicator.
 func (p *backend) Prepare(_ context.Context, job *rank.Part) error {
 	asked, err := requestOf(job)
 	if err != nil {
@@ -193,13 +194,13 @@ func (p *backend) Prepare(_ context.Context, job *rank.Part) error {
 	return p.Reset(0)
 }
 
-// Reset makes the rank ready for a repetition.
+// Reset prepares a repetition.
 func (p *backend) Reset(uint32) error {
 	p.part.reset()
 	return nil
 }
 
-// Execute plays once, when all ranks are there.
+// Execute runs a repetition after a barrier of all ranks.
 func (p *backend) Execute() ([]rank.Measurement, error) {
 	defer p.moved.Add(1)
 	p.enter("MPI_Barrier")
@@ -215,7 +216,7 @@ func (p *backend) Execute() ([]rank.Measurement, error) {
 	return []rank.Measurement{{Start: start, End: p.Now(), Recording: p.part.recording()}}, nil
 }
 
-// Finish ends the rank's part of a job.
+// Finish returns the output and frees the communicator.
 func (p *backend) Finish() ([][]byte, error) {
 	defer p.moved.Add(1)
 	if p.part == nil {
@@ -228,7 +229,8 @@ func (p *backend) Finish() ([][]byte, error) {
 	return [][]byte{out}, p.lib.free(p.comm)
 }
 
-// Status is how far the rank has come, what its lanes wait for and what it has called.
+// Status reports the rank's progress, what its lanes wait for, and the library function that it is
+// in.
 func (p *backend) Status() rank.Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -242,8 +244,8 @@ func (p *backend) Status() rank.Status {
 	return st
 }
 
-// Stop ends the process: the library does not return before it has what it waits for.
+// Stop kills the process: a blocked library function cannot be interrupted.
 func (p *backend) Stop(error) { kill(os.Getpid()) }
 
-// Close ends the use of the library.
+// Close finalizes the library.
 func (p *backend) Close() error { return p.lib.call("MPI_Finalize") }

@@ -8,15 +8,15 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// open loads a library, and its symbols for those that it loads in turn: Open MPI's components
-// look for the library's own symbols. Why it could not is known to the thread alone that has tried.
+// open loads a library. Its symbols are global, since Open MPI's components look for symbols of the
+// library itself. The thread is locked, since dlopen reports its error to the calling thread only.
 func open(name string) (uintptr, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	return purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 }
 
-// symbol is the address of a symbol.
+// symbol returns the address of a symbol.
 func symbol(library uintptr, name string) (uintptr, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

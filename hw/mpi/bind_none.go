@@ -7,7 +7,7 @@ import (
 	"runtime"
 )
 
-// open says that there is nothing to load a library with.
+// open fails: this build has no dynamic loader.
 func open(string) (uintptr, error) {
 	return 0, errors.New("this program was built without it, for " + runtime.GOOS + "/" +
 		runtime.GOARCH)

@@ -11,13 +11,13 @@ import (
 	"collsim/schedule"
 )
 
-// call is a rank's part of a collective that the library does.
+// A call is a rank's share of a collective that the library executes.
 type call struct {
 	backend    *backend
 	spec       collective.Spec
 	math       hw.Arithmetic
 	given      []byte // the input, little-endian
-	memory     []byte // that both lie in, if in place
+	memory     []byte // of both input and output, if in place
 	in, out    []byte
 	name       string
 	args       []uintptr
@@ -25,6 +25,7 @@ type call struct {
 	iterations int
 }
 
+// newCall prepares the call of a request.
 func newCall(p *backend, r *request, job *rank.Part) (part, error) {
 	f, err := openmpi.FunctionOf(r.Choice.Function)
 	if err != nil {
@@ -37,7 +38,7 @@ func newCall(p *backend, r *request, job *rank.Part) (part, error) {
 	return c, err
 }
 
-// place gives input and output their memory.
+// place allocates input and output.
 func (c *call) place() {
 	s, number, width := &c.spec, c.backend.number, int64(c.math.Width)
 	in, out := s.In(number)*width, s.Out(number)*width
@@ -51,7 +52,8 @@ func (c *call) place() {
 	c.in, c.out = c.memory[atIn:atIn+in], c.memory[atOut:atOut+out]
 }
 
-// arguments are those of the library's function, made once: what they point to stays where it is.
+// arguments returns the arguments of the library's function. They are computed once, since the
+// memory they point to does not move.
 func (c *call) arguments(l *library) ([]uintptr, error) {
 	s, comm := &c.spec, c.backend.comm
 	typ, each, err := l.datatype(s)
@@ -98,7 +100,7 @@ func (c *call) arguments(l *library) ([]uintptr, error) {
 	return nil, fmt.Errorf("mpi: no function of MPI does %v", s.Kind)
 }
 
-// reset writes the input, and elsewhere all ones, a NaN in every format that has one.
+// reset writes the input, and sets all other bytes to 0xff, a NaN in every format that has one.
 func (c *call) reset() {
 	for _, b := range [][]byte{c.memory, c.in, c.out} {
 		rank.Spoil(b)
@@ -106,6 +108,7 @@ func (c *call) reset() {
 	c.load()
 }
 
+// load writes the input.
 func (c *call) load() {
 	c.math.Load(c.in, c.given)
 	if c.spec.Kind == collective.Broadcast && c.backend.number == c.spec.Root {
@@ -113,7 +116,7 @@ func (c *call) load() {
 	}
 }
 
-// execute calls the function, as often as the environment says.
+// execute calls the function for all iterations.
 func (c *call) execute() error {
 	c.backend.enter(c.name)
 	defer c.backend.enter("")
@@ -129,11 +132,15 @@ func (c *call) execute() error {
 	return nil
 }
 
+// output returns the output, little-endian.
 func (c *call) output() []byte {
 	out := hw.Memory(int64(len(c.out)))
 	c.math.Store(out, c.out)
 	return out
 }
 
-func (c *call) recording() hw.Recording   { return hw.Recording{} }
+// recording returns nothing: the library has no timeline.
+func (c *call) recording() hw.Recording { return hw.Recording{} }
+
+// waits returns nothing: a call has no lanes.
 func (c *call) waits() []schedule.Waiting { return nil }

@@ -10,8 +10,8 @@ import (
 	"collsim/schedule"
 )
 
-// counterpart is an algorithm that both we and the library have, by our name of it; why they are
-// the same one, and what they still do differently.
+// A counterpart is an algorithm of ours that the library has, too. It says why both are the same,
+// and how they still differ.
 type counterpart struct {
 	kind   collective.Kind
 	name   string
@@ -20,27 +20,28 @@ type counterpart struct {
 	why    string
 }
 
-// condition is what else is to be known of a counterpart.
+// A condition restricts a counterpart.
 type condition uint8
 
 const (
 	always    condition = iota
-	segments            // both send the vector in segments that follow one another
-	powersOf2           // at other numbers of ranks the library does something else
-	ownFirst            // rank 0 sends its own block first, to rank 1: one of several ways round
+	segments            // both send the vector in successive segments
+	powersOf2           // at other numbers of ranks the library uses another algorithm
+	ownFirst            // rank 0 first sends its own block, to rank 1: one of several ring orders
 )
 
-// counterparts are all that the library has of algorithms of ours. The same is what is published
-// under that name: who exchanges which blocks with whom, in which order. Roles may go to other
-// ranks, sends may overlap otherwise, and the operands of a sum may stand in another order:
-// openmpi.Build tells.
+// counterparts lists the algorithms of ours that the library has. Two algorithms are the same if
+// they follow the published one: who exchanges which blocks with whom, in which order. Roles may be
+// on other ranks, sends may overlap differently, and operands of a sum may be in another order.
+// openmpi.Build has the library's exact order.
 func counterparts() []counterpart { return append(thatReduce(), thatMove()...) }
 
-// has is a choice without options.
+// has returns a choice without options.
 func has(function, algorithm string) openmpi.Choice {
 	return openmpi.Choice{Function: function, Algorithm: algorithm}
 }
 
+// thatReduce lists the counterparts of collectives that reduce.
 func thatReduce() []counterpart {
 	composed := openmpi.Choice{Function: "allreduce", Algorithm: "nonoverlapping", Inner: "binomial"}
 	return []counterpart{
@@ -67,6 +68,7 @@ func thatReduce() []counterpart {
 	}
 }
 
+// thatMove lists the counterparts of collectives that only move data.
 func thatMove() []counterpart {
 	return []counterpart{
 		{collective.AllGather, "bruck", has("allgather", "bruck"), always,
@@ -101,18 +103,18 @@ func thatMove() []counterpart {
 	}
 }
 
-// NoCounterpart says that the library does not do what a schedule does, and what it does have.
+// A NoCounterpart reports that the library does not have a schedule's algorithm, and what it has.
 type NoCounterpart struct {
 	Kind      collective.Kind
 	Algorithm string   // by our name
-	Why       string   // this schedule has none though the algorithm has; else empty
-	Has       []string // algorithms of ours, of this kind, that have one
+	Why       string   // why this schedule has none although the algorithm has one; else empty
+	Has       []string // algorithms of ours, of this kind, with a counterpart
 }
 
-// Unwrap is the refusal of a device that would need one.
+// Unwrap returns a Refusal.
 func (e *NoCounterpart) Unwrap() error { return hw.Refuse("%s", e.Error()) }
 
-// Error is one line.
+// Error formats the report in one line.
 func (e *NoCounterpart) Error() string {
 	has := "none of that kind"
 	if len(e.Has) > 0 {
@@ -125,9 +127,9 @@ func (e *NoCounterpart) Error() string {
 	return fmt.Sprintf("mpi: Open MPI has no %v %s%s; it has %s", e.Kind, e.Algorithm, why, has)
 }
 
-// Counterpart is the library's algorithm that is the same as a schedule's: which one that is, its
-// Name says. Those of package openmpi are the library's own. Segments are those that its buffers
-// are cut into. If there is none, the error is a *NoCounterpart.
+// Counterpart returns the library's algorithm that is the same as a schedule's, by the schedule's
+// Name. Names of package openmpi are the library's own. The choice has the segments into which the
+// schedule cuts its buffers. If there is none, the error is a *NoCounterpart.
 func Counterpart(s *schedule.Schedule) (openmpi.Choice, error) {
 	if c, ok := openmpi.Of(s.Spec.Kind, s.Name); ok {
 		return c, nil
@@ -157,7 +159,7 @@ func Counterpart(s *schedule.Schedule) (openmpi.Choice, error) {
 	return choice, nil
 }
 
-// unlike is how a schedule of an algorithm is none of the library's; "" if it is one.
+// unlike returns how a schedule differs from the library's algorithm; "" if it does not.
 func (c *counterpart) unlike(s *schedule.Schedule) string {
 	ranks := s.Spec.Ranks
 	switch {
@@ -173,8 +175,8 @@ func (c *counterpart) unlike(s *schedule.Schedule) string {
 	return ""
 }
 
-// sendsOwnFirst reports whether rank 0's first step sends block 0 to rank 1. Where nothing is sent
-// there is no order.
+// sendsOwnFirst reports whether rank 0's first step sends block 0 to rank 1, or rank 0 has no
+// steps.
 func sendsOwnFirst(s *schedule.Schedule) bool {
 	var v schedule.Step
 	p := s.Program(0)
@@ -189,7 +191,7 @@ func sendsOwnFirst(s *schedule.Schedule) bool {
 	return len(v.Send) == 1 && v.Send[0].Peer.Rank == 1 && v.From[0].Region.First == 0
 }
 
-// levelOf is the number of a level of the cut of what a schedule computes; 0 if it has none.
+// levelOf returns the number of pieces in a level of the output's cut; 0 if there is no such level.
 func levelOf(s *schedule.Schedule, axis schedule.Axis) int64 {
 	for _, level := range s.Cuts[schedule.Output] {
 		if level.Axis == axis {

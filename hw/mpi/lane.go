@@ -8,20 +8,20 @@ import (
 	"collsim/unit"
 )
 
-// stage is where in a sub-step a lane is. It goes from one to the next when it can.
+// A stage is a lane's position within a sub-step.
 type stage uint8
 
 const (
-	loads    stage = iota // the next sub-step
-	receives              // its messages
-	reserves              // slots for what it sends
-	awaits                // its events
-	computes              // a kernel
-	performs              // it
-	rests                 // until the next iteration
+	loads    stage = iota // load the next sub-step
+	receives              // wait for its messages
+	reserves              // wait for slots for what it sends
+	awaits                // wait for its events
+	computes              // wait out an opaque kernel
+	performs              // execute it
+	rests                 // ended the iteration
 )
 
-// lane carries out the steps of one lane.
+// A lane executes the steps of one lane.
 type lane struct {
 	rank    *steps
 	index   int
@@ -39,12 +39,12 @@ type lane struct {
 	at      hw.Stamp
 	stamps  []hw.Stamp
 	spans   []schedule.Span
-	waiting schedule.Waiting // For is empty while it doesn't wait
+	waiting schedule.Waiting // For is empty unless the lane waits
 }
 
-// source is what has become of one source of a sub-step.
+// A source is the state of one source of a sub-step.
 type source struct {
-	in       *inbound // nil of one that is no message
+	in       *inbound // nil if the source is no message
 	transfer *transfer
 	parcel   *parcel
 	here     bool
@@ -56,7 +56,7 @@ func (l *lane) begin() {
 	l.at.Ready = l.rank.clock()
 }
 
-// advance does what the lane can do now.
+// advance proceeds as far as the lane can without waiting.
 func (l *lane) advance() error {
 	for l.stage != rests {
 		goesOn, err := l.attempt()
@@ -76,7 +76,7 @@ func (l *lane) advance() error {
 	return nil
 }
 
-// attempt does a stage; false is that it has to be tried again.
+// attempt tries a stage; false: it has to be tried again.
 func (l *lane) attempt() (goesOn bool, err error) {
 	p := l.rank
 	switch l.stage {
@@ -120,13 +120,13 @@ func (l *lane) attempt() (goesOn bool, err error) {
 	return goesOn, err
 }
 
-// spot is where in the schedule the sub-step is.
+// spot returns the position of the sub-step in the schedule.
 func (l *lane) spot() schedule.Spot {
 	return schedule.Spot{Rank: l.rank.number, Channel: l.channel, Slice: int(l.cursor.Slice()),
 		Part: l.part}
 }
 
-// wait notes what the lane waits for, and whom; "" is nothing.
+// wait records what the lane waits for, and of which lane; "" is nothing.
 func (l *lane) wait(what string, rank, lane int32) {
 	if l.waiting.For == what && l.waiting.OnRank == int(rank) && l.waiting.OnLane == int(lane) {
 		return
@@ -141,7 +141,7 @@ func (l *lane) wait(what string, rank, lane int32) {
 	}
 }
 
-// expect prepares to receive the messages of the sub-step.
+// expect prepares the sources of the sub-step.
 func (l *lane) expect() {
 	l.sources = l.sources[:0]
 	for i := range l.step.From {
@@ -153,7 +153,7 @@ func (l *lane) expect() {
 	}
 }
 
-// arrived reports whether all messages of the sub-step are here.
+// arrived receives messages and reports whether all of the sub-step have arrived.
 func (l *lane) arrived() (all bool, err error) {
 	p := l.rank
 	all = true
@@ -209,7 +209,8 @@ func (l *lane) free() (bool, error) {
 	return true, nil
 }
 
-// posted reports whether the events of the step are. Those of the iteration before are.
+// posted reports whether the events of the step are posted. Events of earlier iterations are, since
+// all lanes have ended those.
 func (l *lane) posted() bool {
 	if l.cursor.Slice() > 0 {
 		return true

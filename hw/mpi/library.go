@@ -11,19 +11,19 @@ import (
 	"collsim/hw"
 )
 
-// library is Open MPI's binary interface (mpi.h): its handles are the addresses of objects that the
-// library has symbols for, a request is a pointer, and a status has 24 bytes.
+// A library holds the functions and handles of Open MPI. In its ABI (mpi.h), handles are addresses
+// of objects with symbols, a request is a pointer, and a status has 24 bytes.
 type library struct {
 	handle    uintptr
 	functions map[string]uintptr
 	objects   map[string]uintptr
 	out       *outs
 	rank      int  // for errors
-	tools     bool // MPI's tools interface is ready
+	tools     bool // MPI's tools interface is initialized
 }
 
-// outs is where C functions write what they return. It is on the heap, whose objects stay where
-// they are; variables of a goroutine do not.
+// outs is memory for the results of C functions. It is on the heap, since Go may move a goroutine's
+// stack.
 type outs struct {
 	number, flag int32
 	pointer      uintptr
@@ -31,20 +31,21 @@ type outs struct {
 	text         [512]byte
 }
 
-// status is an MPI_Status: source, tag, error and whether it was cancelled, which nobody here asks,
-// and a private word that counts bytes.
+// A status is an MPI_Status. Source, tag, error and cancellation are unused here; a private word
+// counts bytes.
 type status struct {
 	_     [4]int32
 	bytes uint64
 }
 
-// What Open MPI's mpi.h defines.
+// Constants of Open MPI's mpi.h.
 const (
 	funneled  = 1 // MPI_THREAD_FUNNELED
 	undefined = -32766
 	inPlace   = uintptr(1) // MPI_IN_PLACE
 )
 
+// functionNames lists the functions that this package calls.
 func functionNames() []string {
 	return []string{"MPI_Get_library_version", "MPI_Init_thread", "MPI_Finalize", "MPI_Comm_rank",
 		"MPI_Comm_size", "MPI_Comm_split", "MPI_Comm_free", "MPI_Comm_set_errhandler",
@@ -55,6 +56,7 @@ func functionNames() []string {
 		"MPI_T_cvar_handle_alloc", "MPI_T_cvar_handle_free", "MPI_T_cvar_write"}
 }
 
+// objectNames lists the handles that this package uses.
 func objectNames() []string {
 	return []string{"ompi_mpi_comm_world", "ompi_mpi_errors_return", "ompi_mpi_byte",
 		"ompi_mpi_float", "ompi_mpi_double", "ompi_mpi_int8_t", "ompi_mpi_int16_t",
@@ -63,7 +65,7 @@ func objectNames() []string {
 		"ompi_mpi_op_min", "ompi_mpi_op_max"}
 }
 
-// load finds the library, and every symbol that is needed of it.
+// load loads the library and looks up its symbols.
 func load(configured string) (*library, error) {
 	l := &library{functions: map[string]uintptr{}, objects: map[string]uintptr{}, out: &outs{}}
 	var tried []string
@@ -94,7 +96,7 @@ func load(configured string) (*library, error) {
 	return l, nil
 }
 
-// call calls a function. What it returns besides success becomes an error, with its name.
+// call calls a function and returns an error for any result but success.
 func (l *library) call(name string, args ...uintptr) error {
 	if code := invoke(l.functions[name], args...); code != 0 {
 		return l.failure(name, code)
@@ -102,7 +104,7 @@ func (l *library) call(name string, args ...uintptr) error {
 	return nil
 }
 
-// failure is the error of a code that a function has returned.
+// failure returns the error of a result code, with the library's text.
 func (l *library) failure(name string, code int32) error {
 	e := &hw.Error{Call: name, Code: fmt.Sprint(code), Rank: l.rank, Lane: -1, Step: -1}
 	if strings.HasPrefix(name, "MPI_T_") {
@@ -117,10 +119,10 @@ func (l *library) failure(name string, code int32) error {
 	return e
 }
 
-// address is where something lies that is not on a goroutine's stack.
+// address returns the address of a variable. REQUIRES: the variable is on the heap.
 func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
 
-// memory is where bytes lie; 0 of none.
+// memory returns the address of bytes; 0 for an empty slice.
 func memory(b []byte) uintptr {
 	if len(b) == 0 {
 		return 0
@@ -128,7 +130,7 @@ func memory(b []byte) uintptr {
 	return address(&b[0])
 }
 
-// version is the library's, in short.
+// version returns the library's name and version.
 func (l *library) version() (string, error) {
 	n := &l.out.number
 	err := l.call("MPI_Get_library_version", address(&l.out.text[0]), address(n))
@@ -136,8 +138,8 @@ func (l *library) version() (string, error) {
 	return strings.TrimRight(string(text), "\x00"), err
 }
 
-// begin initializes the library and has it return errors. It returns the rank of this process
-// and how many there are.
+// begin initializes the library and makes it return errors. It returns the rank of this process and
+// the number of ranks.
 func (l *library) begin() (rank, ranks int, err error) {
 	o, world := l.out, l.objects["ompi_mpi_comm_world"]
 	if err := l.call("MPI_Init_thread", 0, 0, funneled, address(&o.number)); err != nil {
@@ -154,11 +156,13 @@ func (l *library) begin() (rank, ranks int, err error) {
 	return l.rank, int(o.number), err
 }
 
+// returnErrors makes errors on a communicator return codes instead of ending the process.
 func (l *library) returnErrors(comm uintptr) error {
 	return l.call("MPI_Comm_set_errhandler", comm, l.objects["ompi_mpi_errors_return"])
 }
 
-// split makes a communicator of the first ranks; 0 for a rank that is none of them. All call it.
+// split creates a communicator of the first ranks; it returns 0 on other ranks. All ranks must call
+// it.
 func (l *library) split(ranks int) (comm uintptr, err error) {
 	color := 0
 	if l.rank >= ranks {
@@ -173,15 +177,15 @@ func (l *library) split(ranks int) (comm uintptr, err error) {
 	return comm, l.returnErrors(comm)
 }
 
-// free ends a communicator.
+// free frees a communicator.
 func (l *library) free(comm uintptr) error {
 	l.out.pointer = comm
 	return l.call("MPI_Comm_free", address(&l.out.pointer))
 }
 
-// set writes one of Open MPI's variables of type int, as MPI's tools interface lets it. That is not
-// made ready before somebody needs it, for the library then opens all components that it has, and
-// one of them takes 200 ms (see components).
+// set writes one of Open MPI's integer variables through MPI's tools interface. The interface is
+// initialized at first use only: Open MPI then opens all its components, and one of them takes 200
+// ms (see components).
 func (l *library) set(name string, value int) error {
 	o := l.out
 	if !l.tools {
@@ -210,8 +214,8 @@ func (l *library) set(name string, value int) error {
 	return err
 }
 
-// datatype is the library's type for the elements of a collective. One that only moves them gets
-// by with bytes, so that it may be of any type; each is then so many elements.
+// datatype returns the library's type for a collective's elements, and how many of it an element
+// takes. A collective that only moves data may have any type; it is sent as bytes.
 func (l *library) datatype(spec *collective.Spec) (handle uintptr, each int64, err error) {
 	names := map[dtype.Type]string{dtype.Float32: "float", dtype.Float64: "double",
 		dtype.Int8: "int8_t", dtype.Int16: "int16_t", dtype.Int32: "int32_t", dtype.Int64: "int64_t",
@@ -226,7 +230,7 @@ func (l *library) datatype(spec *collective.Spec) (handle uintptr, each int64, e
 	return l.objects["ompi_mpi_byte"], int64(spec.Type.Width()), nil
 }
 
-// operator is the library's.
+// operator returns the handle of an operator.
 func (l *library) operator(op collective.Op) (uintptr, error) {
 	names := map[collective.Op]string{collective.Sum: "sum", collective.Prod: "prod",
 		collective.Min: "min", collective.Max: "max"}

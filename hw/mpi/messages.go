@@ -8,8 +8,8 @@ import (
 	"collsim/schedule"
 )
 
-// onlyMessages refuses a schedule that cannot be executed by messages alone: with one-sided steps,
-// or with messages from a rank to itself.
+// onlyMessages refuses a schedule that messages alone cannot execute: one with one-sided steps, or
+// with messages from a rank to itself.
 func onlyMessages(s *schedule.Schedule) error {
 	for rank := range s.Spec.Ranks {
 		lanes := s.Program(rank).Lanes()
@@ -23,7 +23,7 @@ func onlyMessages(s *schedule.Schedule) error {
 	return nil
 }
 
-// refused says what a step does that this executor has no way to.
+// refused returns an error if this executor cannot execute a step.
 func refused(rank, lanes, lane, step int, v *schedule.Step) error {
 	for i := range v.From {
 		f := &v.From[i]
@@ -53,7 +53,7 @@ func refused(rank, lanes, lane, step int, v *schedule.Step) error {
 	return nil
 }
 
-// eachStep calls f with every step of a rank, each once however many slices it has.
+// eachStep calls f once with every step of a rank, whatever its slices.
 func eachStep(
 	s *schedule.Schedule, rank int, f func(lane, step int, v *schedule.Step) error,
 ) error {
@@ -70,7 +70,7 @@ func eachStep(
 	return nil
 }
 
-// connections are those that a step receives on and sends on.
+// connections lists the connections on which a step receives and sends.
 func connections(number, lane int, v *schedule.Step) (ins, outs []hw.Connection) {
 	for i := range v.From {
 		if f := &v.From[i]; f.Kind == schedule.Message {
@@ -83,9 +83,9 @@ func connections(number, lane int, v *schedule.Step) (ins, outs []hw.Connection)
 	return ins, outs
 }
 
-// tagsOf numbers the connections of a rank: both ends of one give it the same number, since both
-// sort what there is from the one rank to the other. Messages have twice that as their tag, the
-// slots that the receiver frees one more.
+// tagsOf numbers the connections of a rank. Both ends assign the same number, since both sort the
+// connections between two ranks alike. Messages have twice the number as their tag; freed slots
+// have one more.
 func tagsOf(s *schedule.Schedule, number int) map[hw.Connection]int {
 	mine := map[hw.Connection]int{}
 	eachStep(s, number, func(lane, _ int, v *schedule.Step) error {
@@ -104,6 +104,7 @@ func tagsOf(s *schedule.Schedule, number int) map[hw.Connection]int {
 	return mine
 }
 
+// sortedConnections lists the keys in a fixed order.
 func sortedConnections(m map[hw.Connection]int) []hw.Connection {
 	all := make([]hw.Connection, 0, len(m))
 	for c := range m {

@@ -10,12 +10,13 @@ import (
 	"collsim/hw"
 )
 
-// get is how to get an MPI.
+// get says how to install Open MPI.
 const get = "install Open MPI 4 or 5 (Debian: apt install openmpi-bin)"
 
-// The environment variable that names the library, and the names it goes by.
+// libraryVariable is the environment variable that names the library.
 const libraryVariable = "COLLSIM_LIBMPI"
 
+// libraryNames lists the file names to try.
 func libraryNames(configured string) []string {
 	for _, name := range []string{configured, os.Getenv(libraryVariable)} {
 		if name != "" {
@@ -25,7 +26,8 @@ func libraryNames(configured string) []string {
 	return []string{"libmpi.so.40", "libmpi.so"}
 }
 
-// Available returns what Run and Perform would use, as in "Open MPI v4.1.4 …", or a *hw.Missing.
+// Available describes what Run and Perform would use, as in "Open MPI v4.1.4 …". It returns a
+// *hw.Missing if something is missing.
 func Available(ctx context.Context, c Config) (string, error) {
 	version, err := c.launcherVersion(ctx)
 	if err != nil {
@@ -37,7 +39,7 @@ func Available(ctx context.Context, c Config) (string, error) {
 	return version, nil
 }
 
-// launcherVersion is the first line of what mpirun says of itself.
+// launcherVersion returns the first line of mpirun's version.
 func (c *Config) launcherVersion(ctx context.Context) (string, error) {
 	path, err := exec.LookPath(c.launcher())
 	if err != nil {
@@ -57,6 +59,7 @@ func (c *Config) launcherVersion(ctx context.Context) (string, error) {
 	return first, nil
 }
 
+// launcher returns the program that starts ranks.
 func (c *Config) launcher() string {
 	if c.Launcher != "" {
 		return c.Launcher

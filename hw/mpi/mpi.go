@@ -12,39 +12,39 @@ import (
 	"collsim/schedule"
 )
 
-// Config says what to start. Its zero value is mpirun and libmpi as they are installed here.
+// Config says what to start. By default that is mpirun and libmpi as installed here.
 type Config struct {
-	// Library is the file of the MPI library; "" is what COLLSIM_LIBMPI names, else libmpi.so.40
-	// or libmpi.so, wherever the system's loader finds them.
+	// Library is the file of the MPI library. "" is COLLSIM_LIBMPI, else libmpi.so.40 or libmpi.so,
+	// wherever the system's loader finds them.
 	Library string
 	// Launcher is the program that starts ranks; "" is mpirun.
 	Launcher string
-	// Arguments are further ones for mpirun: hosts ("--host", "a,b"), variables ("--mca", "btl",
-	// "self,tcp"). They win over ours.
+	// Arguments are added to mpirun's, and take precedence: hosts ("--host", "a,b"), variables
+	// ("--mca", "btl", "self,tcp").
 	Arguments []string
-	// Listen is the TCP address at which ranks of other machines reach this process. Without it
-	// all are on this machine, and use a Unix socket.
+	// Listen is the TCP address at which ranks of other machines reach this process. If it is
+	// empty, all ranks are on this machine and use a Unix socket.
 	Listen string
-	// Start, where it is not nil, is asked to start so many ranks: it calls start, which opens the
-	// socket that they come to and runs mpirun, in a thread that is where both are to be.
+	// Start, if not nil, starts so many ranks. It must call start, which opens the socket and runs
+	// mpirun, in a thread whose network namespace is that of the run.
 	Start func(ranks int, start func() error) error
 }
 
 // here reports whether all ranks are processes of this machine.
 func (c *Config) here() bool { return c.Listen == "" || c.Start != nil }
 
-// Call is a collective for the library to do by one of its own algorithms.
+// A Call is a collective for the library to execute by one of its own algorithms.
 type Call struct {
 	Spec   collective.Spec
 	Choice openmpi.Choice
-	// Inputs are the elements of every rank's input, little-endian: as many as Spec.In(rank).
+	// Inputs holds the elements of every rank's input, little-endian: Spec.In(rank) of them.
 	Inputs [][]byte
-	// Env is as for a schedule. The library's collectives have no slots, and no timeline can be
-	// asked of them: Slots and Trace must be zero.
+	// Env is as for a schedule, but Slots and Trace must be zero: the library's collectives have
+	// neither slots nor a timeline.
 	Env hw.Env
 }
 
-// Executor is the executor. It keeps the processes of its ranks from one run to the next.
+// An Executor executes jobs with Open MPI. It keeps the processes of its ranks between runs.
 type Executor struct {
 	launcher    launcher
 	coordinator *rank.Coordinator
@@ -62,8 +62,8 @@ func New(c Config) *Executor {
 	return e
 }
 
-// Run executes a schedule by messages. One-sided steps (gets, puts, multimem) are refused by name:
-// they are no messages, and MPI's windows complete them in other places than a schedule does.
+// Run executes a schedule by messages. It refuses one-sided steps (gets, puts, multimem): MPI's
+// windows complete them at other points than a schedule does.
 func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	env, err := job.Check()
 	if err != nil {
@@ -84,7 +84,7 @@ func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	return result, nil
 }
 
-// counted refuses buffers, and so messages, of more bytes than MPI counts.
+// counted refuses buffers of more bytes than MPI can count, and so all longer messages.
 func counted(s *schedule.Schedule) error {
 	for rank := range s.Spec.Ranks {
 		for b := range schedule.Buffer(s.Buffers()) {
@@ -97,10 +97,9 @@ func counted(s *schedule.Schedule) error {
 	return nil
 }
 
-// Perform has the library do a collective. The result has no timeline. Its bits are those of
-// openmpi.Build, but for sums of integers of 8 and 16 bits that overflow: those of Open MPI 4.1
-// saturate in vector instructions (its component op/avx) and wrap elsewhere, even within one
-// buffer.
+// Perform has the library execute a collective. The result has no timeline. Its bits are those of
+// openmpi.Build, except for sums of 8- and 16-bit integers that overflow. There Open MPI 4.1
+// saturates in vector instructions (component op/avx) and wraps elsewhere, even within one buffer.
 func (e *Executor) Perform(ctx context.Context, c *Call) (*hw.Result, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -108,7 +107,7 @@ func (e *Executor) Perform(ctx context.Context, c *Call) (*hw.Result, error) {
 	return e.perform(ctx, c)
 }
 
-// perform is Perform without a check.
+// perform does the work of Perform without a check.
 func (e *Executor) perform(ctx context.Context, c *Call) (*hw.Result, error) {
 	env := c.Env
 	env.Repetitions, env.Iterations = max(env.Repetitions, 1), max(env.Iterations, 1)
@@ -126,7 +125,7 @@ func (e *Executor) perform(ctx context.Context, c *Call) (*hw.Result, error) {
 	return e.coordinator.Run(ctx, job)
 }
 
-// check says what is wrong with a call, nil if nothing.
+// check validates a call.
 func (c *Call) check() error {
 	s, e := &c.Spec, &c.Env
 	if err := s.Validate(); err != nil {
@@ -162,7 +161,7 @@ func (c *Call) check() error {
 	return nil
 }
 
-// Needs implements hw.Sizer. Of ranks that mpirun starts elsewhere it cannot know.
+// Needs implements hw.Sizer. It does not count ranks that mpirun starts on other machines.
 func (e *Executor) Needs(s *schedule.Schedule) int64 {
 	return hw.Apart(s, func(int) bool { return e.launcher.config.Listen == "" })
 }

@@ -9,9 +9,8 @@ import (
 	"collsim/unit"
 )
 
-// steps executes a rank of a schedule in one thread: it goes round its lanes, each of which does as
-// many sub-steps as it can, and asks the library in between what has arrived. That is how the
-// library makes progress, too.
+// steps executes a rank of a schedule in one thread. It polls the lanes in turn: each proceeds as
+// far as it can. In between it tests transfers, which also lets the library make progress.
 type steps struct {
 	*backend
 	*rank.Memory
@@ -19,20 +18,20 @@ type steps struct {
 	program    *schedule.Program
 	iterations int
 	tracing    bool
-	reload     bool // the input is written again before the next iteration
+	reload     bool // a step may overwrite the input, so each iteration loads it
 
 	input    []byte
 	lanes    []*lane
 	ins      map[hw.Connection]*inbound
 	outs     map[hw.Connection]*outbound
-	inOrder  []*inbound // as the program names them first
+	inOrder  []*inbound // in the order of the program
 	outOrder []*outbound
 	sending  []*transfer
 	stock    stock
-	asking   sync.Mutex // of what lanes wait for
+	asking   sync.Mutex // guards what lanes wait for
 }
 
-// inbound is this rank's end of a connection that it receives on.
+// An inbound is the receiver's end of a connection.
 type inbound struct {
 	hw.Connection
 	tag   int
@@ -40,16 +39,17 @@ type inbound struct {
 	times []hw.Mark
 }
 
-// outbound is this rank's end of a connection that it sends on.
+// An outbound is the sender's end of a connection.
 type outbound struct {
 	hw.Connection
 	tag     int
 	limit   int // slots; 0 is any number
 	used    int
-	freeing *transfer // the next slot that becomes free
+	freeing *transfer // receives the next credit
 	times   []hw.Mark
 }
 
+// newSteps prepares a rank of a schedule.
 func newSteps(p *backend, job *rank.Part) (part, error) {
 	s, err := job.Schedule()
 	if err != nil {
@@ -67,8 +67,8 @@ func newSteps(p *backend, job *rank.Part) (part, error) {
 	return x, nil
 }
 
-// connect makes the ends of all connections, which hold so many messages where the schedule says
-// nothing.
+// connect creates the ends of all connections; usual is the number of slots where the schedule has
+// none.
 func (p *steps) connect(usual int) {
 	tags := tagsOf(p.s, p.number)
 	eachStep(p.s, p.number, func(lane, step int, v *schedule.Step) error {
@@ -93,7 +93,7 @@ func (p *steps) connect(usual int) {
 	})
 }
 
-// reset makes the rank ready for a repetition.
+// reset prepares a repetition.
 func (p *steps) reset() {
 	p.Memory.Reset(p.input)
 	for _, l := range p.lanes {
@@ -107,9 +107,10 @@ func (p *steps) reset() {
 	}
 }
 
+// output returns the output, little-endian.
 func (p *steps) output() []byte { return p.Output() }
 
-// execute runs all lanes to their ends, as often as the environment says.
+// execute runs all lanes to their ends, for all iterations.
 func (p *steps) execute() error {
 	for i := range p.iterations {
 		if i > 0 && p.reload {
@@ -136,7 +137,7 @@ func (p *steps) execute() error {
 	return p.drain()
 }
 
-// drain waits until all that was sent has left, and all slots are free.
+// drain waits until all messages have been sent and all slots are free.
 func (p *steps) drain() error {
 	for {
 		if err := p.collect(); err != nil {
@@ -157,7 +158,7 @@ func (p *steps) drain() error {
 	}
 }
 
-// collect takes back the parcels of messages that have left.
+// collect returns the parcels of completed sends to the stock.
 func (p *steps) collect() error {
 	left := p.sending[:0]
 	for _, t := range p.sending {
@@ -174,7 +175,7 @@ func (p *steps) collect() error {
 	return nil
 }
 
-// refill notes the slots of a connection that its receiver has freed since.
+// refill counts the slots of a connection that its receiver has freed.
 func (p *steps) refill(out *outbound) error {
 	for out.used > 0 {
 		if out.freeing == nil {
@@ -194,7 +195,7 @@ func (p *steps) refill(out *outbound) error {
 	return nil
 }
 
-// recording is what was noted of the repetition that has ended; it is the caller's.
+// recording returns the recording of the last repetition. The caller owns it.
 func (p *steps) recording() (r hw.Recording) {
 	if !p.tracing {
 		return r
@@ -213,6 +214,7 @@ func (p *steps) recording() (r hw.Recording) {
 	return r
 }
 
+// waits lists what the waiting lanes wait for.
 func (p *steps) waits() (all []schedule.Waiting) {
 	p.asking.Lock()
 	defer p.asking.Unlock()
@@ -224,7 +226,7 @@ func (p *steps) waits() (all []schedule.Waiting) {
 	return all
 }
 
-// clock is the time if anybody asks for it.
+// clock returns the time if the repetition is traced, else 0.
 func (p *steps) clock() unit.Time {
 	if !p.tracing {
 		return 0

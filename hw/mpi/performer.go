@@ -7,20 +7,20 @@ import (
 	"collsim/hw"
 )
 
-// Library returns an executor that has the library do what a job's schedule computes, by its own
-// algorithm of that name (Counterpart) instead of the schedule's steps. A schedule's name is taken
-// at its word. What the library does is the result's Executed, as openmpi.Build writes it
-// down: its bits are to be compared with that schedule's, and its time.
+// Library returns an executor that has the library execute a job's collective. It uses the
+// library's algorithm of the schedule's name (Counterpart) instead of the schedule's steps, and
+// trusts the name. Result.Executed is the library's algorithm as openmpi.Build has it: compare its
+// bits and its time with that schedule.
 //
-// Of the environment, Slots and Trace say nothing to the library: its collectives have no slots,
-// and no timeline can be asked of them, so that the result has none. Both executors use the same
-// processes, and either's Close ends them.
+// Slots and Trace of the environment are ignored: the library's collectives have neither slots nor
+// a timeline. Both executors use the same processes; closing either ends them.
 func (e *Executor) Library() hw.Executor { return performer{e} }
 
-// performer is the executor in that mode.
+// A performer is an Executor in that mode.
 type performer struct{ *Executor }
 
-// Run has the library do a job. An algorithm that the library does not have is a *NoCounterpart.
+// Run has the library execute a job. The error is a *NoCounterpart if the library lacks the
+// algorithm.
 func (p performer) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	env, err := job.Check()
 	if err != nil {

@@ -15,18 +15,18 @@ import (
 	"collsim/hw/rank"
 )
 
-// grace is how long ranks and mpirun have to end by themselves.
+// grace is the time that ranks and mpirun have to end by themselves.
 const grace = 2 * time.Second
 
-// patience is how long the coordinator waits for mpirun to say which rank was lost.
+// patience bounds the wait for mpirun's report of a lost rank.
 const patience = 10 * time.Second
 
-// launcher starts ranks by mpirun.
+// A launcher starts ranks by mpirun.
 type launcher struct {
 	config  Config
 	at      rank.Rendezvous
 	ranks   int
-	mpirun  *process // nil if there is none
+	mpirun  *process // nil for none
 	running sync.WaitGroup
 }
 
@@ -50,11 +50,12 @@ func (s *launcher) Start(at rank.Rendezvous, ranks int, ended func(rank.Ended)) 
 	return nil
 }
 
-// Patience implements rank.Launcher: mpirun ends, and says why, some time after a rank has.
+// Patience implements rank.Launcher. mpirun reports a rank's end some time after it.
 func (s *launcher) Patience() time.Duration { return patience }
 
-// Stop implements rank.Launcher. Who has not come looks for the coordinator, which is no more:
-// mpirun would wait for it. A process takes a moment to end, and mpirun doesn't wait for that.
+// Stop implements rank.Launcher. It ends mpirun at once if some rank has not connected: that rank
+// keeps looking for the coordinator, and mpirun would wait for it. It then kills the ranks, since
+// mpirun does not wait until they have ended.
 func (s *launcher) Stop(come []int, _ int, _ time.Duration) {
 	if s.mpirun == nil {
 		return
@@ -71,16 +72,16 @@ func (s *launcher) Stop(come []int, _ int, _ time.Duration) {
 	s.mpirun = nil
 }
 
-// process is mpirun.
+// A process is mpirun.
 type process struct {
 	cmd    *exec.Cmd
-	dir    string        // where it keeps its session's files
+	dir    string        // folder of mpirun's session files
 	done   chan struct{} // closed when it has ended
 	output rank.Head
 }
 
-// launch runs this very program again, as so many ranks. mpirun's temporary folder is its own: all
-// mpiruns of a user make and remove the same one in it, and fail where another was faster.
+// launch runs this program on so many ranks by mpirun. mpirun gets a temporary folder of its own:
+// all mpiruns of a user create and remove the same subfolder, and fail in a race.
 func launch(c *Config, rendezvous string, ranks int) (*process, error) {
 	path, err := exec.LookPath(c.launcher())
 	if err != nil {
@@ -111,9 +112,9 @@ func launch(c *Config, rendezvous string, ranks int) (*process, error) {
 	return p, nil
 }
 
-// variablesOfOpenMPI are set for all runs: collectives are those of "tuned", which may be forced
-// (han, adapt and sm would be asked first); a rank that waits lets others run; and the signals of a
-// fault stay with Go's handlers. mpirun does not linger when it ends ranks.
+// variablesOfOpenMPI lists the variables of all runs. Component "tuned" executes collectives, since
+// its algorithms can be forced; han, adapt and sm have precedence otherwise. A waiting rank yields
+// its processor. Signal handlers stay Go's. mpirun kills ranks without delay.
 func variablesOfOpenMPI() []string {
 	return []string{
 		"OMPI_MCA_coll=tuned,basic,libnbc,self,inter",
@@ -124,15 +125,15 @@ func variablesOfOpenMPI() []string {
 	}
 }
 
-// The words in which mpirun names a rank that has ended, and a host whose daemon has.
+// Patterns of mpirun's messages about a rank that has ended, and about a host whose daemon has.
 const (
 	signalled = `process rank (\d+) with PID \d+ on node \S+ exited on signal (\d+) \(([^)]*)\)`
 	deserted  = `lost communication with a remote daemon.*Remote daemon\s*: ` +
 		`\[\[[0-9,]+\],\d+\] on node (\S+)`
 )
 
-// ending is which rank mpirun says has ended first, or which host it says it has lost; or that
-// mpirun itself has ended.
+// ending parses from mpirun's output which rank ended first, or which host was lost. Otherwise it
+// reports the end of mpirun itself.
 func (p *process) ending(name string) rank.Ended {
 	text := strings.Join(strings.Fields(p.output.String()), " ")
 	fault := &hw.Error{Call: "process", Rank: -1, Lane: -1, Step: -1}
@@ -151,13 +152,14 @@ func (p *process) ending(name string) rank.Ended {
 		p.cmd.ProcessState, p.said())}
 }
 
-// said is what mpirun and its ranks have said, in short.
+// said returns the beginning of the output of mpirun and its ranks.
 func (p *process) said() string {
 	text := strings.Join(strings.Fields(strings.ReplaceAll(p.output.String(), "--", "")), " ")
 	return hw.Printable(strings.Trim(text[:min(len(text), 400)], "- "))
 }
 
-// end waits for mpirun to end, if its ranks were reported to; then asks it to, then kills it.
+// end waits for mpirun to end, if its ranks were asked to end. Then it asks mpirun to end, and then
+// kills it.
 func (p *process) end(reported bool) {
 	if reported && p.within(grace) {
 		return
@@ -169,7 +171,7 @@ func (p *process) end(reported bool) {
 	<-p.done
 }
 
-// within waits for mpirun to end, but not for longer than that.
+// within waits for mpirun to end, at most for d.
 func (p *process) within(d time.Duration) bool {
 	late := time.NewTimer(d)
 	defer late.Stop()

@@ -9,7 +9,7 @@ import (
 	"collsim/unit"
 )
 
-// perform carries out the sub-step, of which all that it waits for is there.
+// perform carries out the sub-step. REQUIRES: everything that it waits for has arrived.
 func (l *lane) perform() error {
 	p := l.rank
 	value, err := l.value()
@@ -53,8 +53,8 @@ func (l *lane) perform() error {
 	return nil
 }
 
-// value is what the sources give together, stored where the step stores it; nil if there is
-// nothing to send. The parcel is the lane's.
+// value combines the sources, and stores the result where the step stores it. It returns nil if
+// there is nothing to send. The lane owns the parcel.
 func (l *lane) value() (*parcel, error) {
 	s, p := &l.step, l.rank
 	if rank.Computes(s) {
@@ -63,7 +63,7 @@ func (l *lane) value() (*parcel, error) {
 	if s.OpaqueTime() > 0 || len(s.From) == 0 {
 		return nil, nil
 	}
-	if len(s.To) == 0 && len(s.Send) == 0 { // a wait, or a read that nobody needs
+	if len(s.To) == 0 && len(s.Send) == 0 { // a wait, or an unused read
 		for i := range l.sources {
 			p.stock.put(l.sources[i].parcel)
 		}
@@ -104,8 +104,8 @@ func (l *lane) value() (*parcel, error) {
 	return value, nil
 }
 
-// computes computes a kernel and stores its result. The rank makes progress meanwhile, but no
-// message does.
+// computes computes a kernel and stores its result. It counts as progress, but no message moves
+// meanwhile.
 func (l *lane) computes() error {
 	err := l.rank.Compute(l.spot(), &l.step, func() error {
 		l.rank.moved.Add(1)
@@ -117,7 +117,7 @@ func (l *lane) computes() error {
 	return err
 }
 
-// fold combines the value with the elements of a region, on its right, where they lie.
+// fold combines the value with the elements of a region, on its right, in place.
 func (l *lane) fold(value []byte, g *schedule.Region) error {
 	home, n := l.places(g)
 	if n != int64(len(value)) {
@@ -127,7 +127,7 @@ func (l *lane) fold(value []byte, g *schedule.Region) error {
 	return nil
 }
 
-// operand is a source's message, or a copy of its elements.
+// operand returns a source's message, or a copy of its elements.
 func (l *lane) operand(i int) *parcel {
 	if l.step.From[i].Kind == schedule.Message {
 		return l.sources[i].parcel
@@ -138,12 +138,13 @@ func (l *lane) operand(i int) *parcel {
 	return copied
 }
 
-// places leaves in spans where the elements of a region lie, and says how many bytes they are.
+// places stores in spans where the elements of a region are, and returns their size in bytes.
 func (l *lane) places(g *schedule.Region) (home schedule.Buffer, n int64) {
 	home, l.spans = l.rank.Places(l.spans[:0], l.spot(), g)
 	return home, rank.Size(l.spans)
 }
 
+// mismatch returns the error of operands of different sizes.
 func (l *lane) mismatch(have, want int) error {
 	return hw.Malformed(l.rank.number, l.index, int(l.cursor.Step), "%s of %d and %d bytes",
 		l.step.Name(), have, want)

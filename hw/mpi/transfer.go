@@ -6,19 +6,19 @@ import (
 	"collsim/hw"
 )
 
-// transfer is a message on its way. It is on the heap: the library writes its request.
+// A transfer is a message in flight. It is on the heap, since the library writes its request.
 type transfer struct {
 	request uintptr
 	parcel  *parcel
 }
 
-// parcel is a message's bytes, which so many sends still read.
+// A parcel holds a message's bytes; users counts the sends that still read them.
 type parcel struct {
 	memory []byte
 	users  int
 }
 
-// stock is memory that nobody uses, by the bits of its size, and transfers.
+// A stock caches unused parcels, by the bits of their capacity, and transfers.
 type stock struct {
 	classes   [64][]*parcel
 	transfers []*transfer
@@ -37,7 +37,7 @@ func (s *stock) get(n int64) *parcel {
 	return p
 }
 
-// put takes a parcel back.
+// put returns a parcel to the stock.
 func (s *stock) put(p *parcel) {
 	if p != nil {
 		class := bits.Len64(uint64(cap(p.memory) - 1))
@@ -45,7 +45,7 @@ func (s *stock) put(p *parcel) {
 	}
 }
 
-// transfer is one of a parcel, nil of no bytes.
+// transfer returns a transfer of a parcel; nil for one without bytes.
 func (s *stock) transfer(p *parcel) *transfer {
 	if n := len(s.transfers); n > 0 {
 		t := s.transfers[n-1]
@@ -56,6 +56,7 @@ func (s *stock) transfer(p *parcel) *transfer {
 	return &transfer{parcel: p}
 }
 
+// bytes returns the memory of the transfer; nil for none.
 func (t *transfer) bytes() []byte {
 	if t.parcel == nil {
 		return nil
@@ -63,7 +64,7 @@ func (t *transfer) bytes() []byte {
 	return t.parcel.memory
 }
 
-// probe reports whether a message has come, and of how many bytes it is.
+// probe reports whether a message has arrived, and its size in bytes.
 func (p *steps) probe(from int32, tag int) (n int64, came bool, err error) {
 	o := p.lib.out
 	err = p.lib.call("MPI_Iprobe", uintptr(from), uintptr(tag), p.comm, address(&o.flag),
@@ -71,7 +72,7 @@ func (p *steps) probe(from int32, tag int) (n int64, came bool, err error) {
 	return int64(o.status.bytes), o.flag != 0, err
 }
 
-// receive begins to receive a message of as many bytes as the parcel has.
+// receive starts to receive a message of the parcel's size.
 func (p *steps) receive(into *parcel, from int32, tag int) (*transfer, error) {
 	t := p.stock.transfer(into)
 	b := t.bytes()
@@ -79,7 +80,7 @@ func (p *steps) receive(into *parcel, from int32, tag int) (*transfer, error) {
 		uintptr(from), uintptr(tag), p.comm, address(&t.request))
 }
 
-// post begins to send a parcel, nil of no bytes.
+// post starts to send a parcel; nil sends no bytes.
 func (p *steps) post(value *parcel, to int32, tag int) error {
 	t := p.stock.transfer(value)
 	b := t.bytes()
@@ -91,8 +92,8 @@ func (p *steps) post(value *parcel, to int32, tag int) error {
 		uintptr(to), uintptr(tag), p.comm, address(&t.request))
 }
 
-// test reports whether a transfer has ended. The parcel of one that has received is its receiver's;
-// that of one that has sent goes back when all others have, too.
+// test reports whether a transfer has completed. A received parcel stays with the receiver. A sent
+// parcel returns to the stock after its last send.
 func (p *steps) test(t *transfer) (done bool, err error) {
 	o := p.lib.out
 	err = p.lib.call("MPI_Test", address(&t.request), address(&o.flag), address(&o.status))

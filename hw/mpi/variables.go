@@ -2,13 +2,13 @@ package mpi
 
 import "collsim/algos/openmpi"
 
-// variable is one of the library's, and its value.
+// A variable is one of the library's variables, with its value.
 type variable struct {
 	name  string
 	value int
 }
 
-// variablesOf are those that make the library take a choice, for the communicators made after.
+// variablesOf lists the variables that force a choice, for communicators created later.
 func variablesOf(c openmpi.Choice) (all []variable, err error) {
 	force := func(name, algorithm string) error {
 		f, err := openmpi.FunctionOf(name)
@@ -38,8 +38,8 @@ func variablesOf(c openmpi.Choice) (all []variable, err error) {
 	return append(all, variablesAfter(c)...), nil
 }
 
-// variablesAfter are those of what a choice calls after its reduce, and those that an algorithm
-// reads besides.
+// variablesAfter lists the variables of what a choice calls after its reduce, and others that its
+// algorithm reads.
 func variablesAfter(c openmpi.Choice) []variable {
 	switch {
 	case c.Algorithm == "nonoverlapping" && c.Inner != "":
@@ -56,7 +56,7 @@ func variablesAfter(c openmpi.Choice) []variable {
 	case c.Function == "alltoall" && c.Algorithm == "linear_sync":
 		return []variable{{"coll_tuned_alltoall_algorithm_max_requests", 0}} // no bound
 	case c.Function == "scatter" && c.Algorithm == "linear_nb":
-		return []variable{{"coll_tuned_scatter_algorithm_max_requests", 0}} // none of them blocks
+		return []variable{{"coll_tuned_scatter_algorithm_max_requests", 0}} // none of them blocking
 	case c.Function == "gather" && c.Algorithm == "linear_sync":
 		return []variable{{"coll_tuned_gather_algorithm_segmentsize", int(c.Segment)}}
 	}
