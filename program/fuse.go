@@ -12,7 +12,7 @@ import (
 	"collsim/schedule"
 )
 
-// fusible is how many ops from at on a pipeline can be: 0 if they are none.
+// fusible returns how many ops from at on can become one pipeline; 0 if none can.
 func (x *plan) fusible(at int) int {
 	first := &x.ops[at]
 	switch {
@@ -36,13 +36,13 @@ func (x *plan) fusible(at int) int {
 	return 0
 }
 
-// overwrites reports whether an op writes what it reads, or what others have written or read: in a
-// pipeline these are still at it.
+// overwrites reports whether an op writes what it reads, or what others have written or read. In a
+// pipeline these may still be in use.
 func (r *resolved) overwrites(written, read []string) bool {
 	return slices.Contains(slices.Concat(r.In, written, read), r.Out)
 }
 
-// scatters reports whether a call scatters what a matmul gives, which nobody else needs.
+// scatters reports whether a call scatters the result of a matmul, and no other op reads that.
 func (x *plan) scatters(matmul, scatter *resolved) bool {
 	return scatter.call != nil && scatter.call.Kind == collective.ReduceScatter &&
 		scatter.call.Axis == 0 && !scatter.overwrites(nil, matmul.In) && scatter.In[0] == matmul.Out &&
@@ -51,13 +51,13 @@ func (x *plan) scatters(matmul, scatter *resolved) bool {
 		(scatter.call.Op == collective.Sum || scatter.isMeanOfFloats())
 }
 
-// isMeanOfFloats reports whether a call takes a mean that a kernel takes as well: of integers, a
-// call divides what has wrapped to the type, and a kernel what has not.
+// isMeanOfFloats reports whether a call takes a mean that a kernel computes equally. With integers
+// a call divides the sum after it has wrapped to the type, a kernel before.
 func (r *resolved) isMeanOfFloats() bool {
 	return r.call.Op == collective.Avg && r.call.Type.IsFloat()
 }
 
-// readers is how many ops read a tensor.
+// readers returns how many ops read a tensor.
 func (x *plan) readers(name string) (n int) {
 	for i := range x.ops {
 		if slices.Contains(x.ops[i].reads(), name) {
@@ -105,10 +105,12 @@ func (w *lowering) fuseScatter(matmul, scatter *resolved, iteration int) error {
 		MatmulReduceScatter, iteration)
 }
 
+// operand returns a tensor as an operand of a kernel.
 func operand(t Tensor) kernel.Tensor {
 	return kernel.Tensor{Name: t.Name, Type: t.Type, Shape: t.Shape}
 }
 
+// variant returns the variant that pipelines use.
 func (x *plan) variant() Variant {
 	if x.passes.Pipeline == SeedPipeline {
 		return Seed
@@ -116,8 +118,8 @@ func (x *plan) variant() Variant {
 	return Repaired
 }
 
-// fusion is ops that become one: their names, the call and a matmul among them, and which tensors
-// of the program those of the pipeline are.
+// A fusion is ops that become one: their names, the call and a matmul among them, and the program's
+// tensors for those of the pipeline.
 type fusion struct {
 	names        []string
 	call, matmul *resolved
@@ -163,7 +165,7 @@ func (w *lowering) pipeline(f *fusion, s *Shards,
 	return nil
 }
 
-// ungathered says why an all_gather and a matmul are no pipeline.
+// ungathered returns why an all_gather and a matmul cannot be a pipeline.
 func (x *plan) ungathered(gather, matmul *resolved) string {
 	switch {
 	case gather.call.Kind != collective.AllGather:
@@ -184,7 +186,7 @@ func (x *plan) ungathered(gather, matmul *resolved) string {
 	return matmul.Name + " has scales"
 }
 
-// unscattered says why a matmul and a collective of what it gives are no pipeline.
+// unscattered returns why a matmul and a collective of its result cannot be a pipeline.
 func (x *plan) unscattered(matmul, call *resolved) string {
 	switch {
 	case call.call.Kind != collective.ReduceScatter:

@@ -8,16 +8,17 @@ import (
 	"collsim/schedule"
 )
 
-// AllGatherMatmul is torch's fused_all_gather_matmul, with scales fused_all_gather_scaled_matmul:
-// every rank has a shard of A; all get A, gathered along Axis, and its products with all Bs.
-// Results lie with the axis in front, as torch's views of them do.
+// AllGatherMatmul returns the schedule of torch's fused_all_gather_matmul, with scales
+// fused_all_gather_scaled_matmul. Every rank has a shard of A; all get A, gathered along Axis, and
+// its products with all Bs. Results are stored with that axis in front, as torch's views of them
+// are.
 //
 //	current   own shard × B  copy own      │ pull r+2, × B │ …
 //	backend   copy to workspace, barrier ──┘ pull r+1, × B │ pull r+3, × B │ …  barrier
 //
-// The seed ends with a barrier of the backend stream alone. What the current stream still pulls at
-// even steps races with the copy to the workspace of the next call, from 3 ranks on. Repaired, the
-// current stream waits for the backend's, and they meet there.
+// The seed ends with a barrier of the backend stream only. From 3 ranks on, pulls that the current
+// stream still does at even steps race with the copy to the workspace in the next call. In the
+// repaired variant the two streams wait for each other before the last barrier.
 func AllGatherMatmul(s Shards) (*schedule.Schedule, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -51,27 +52,27 @@ func AllGatherMatmul(s Shards) (*schedule.Schedule, error) {
 	return b.build()
 }
 
-// gather is what the ranks do.
+// gather holds what the ranks do.
 type gather struct {
 	shards   *Shards
-	move     *kernel.Op // A's axis to the front, unless it lies so
+	move     *kernel.Op // moves A's axis to the front; nil if it is there
 	a, shard schedule.Buffer
 	pieces   []piece // of a shard that are gathered: A, and its scales by row
 	products []product
 }
 
-// piece is a tensor of every rank that is gathered.
+// A piece is a tensor of every rank that is gathered.
 type piece struct{ own, space, all schedule.Buffer }
 
-// product is the matmul of a shard: its operands, of which those that are pieces are named by their
-// numbers, and its result.
+// A product is the matmul of a shard: its operands and its result. Operands that are pieces are
+// named by the buffer that gathers them.
 type product struct {
 	op       kernel.Op
 	operands []schedule.Buffer
 	out      schedule.Buffer
 }
 
-// gathers defines a piece.
+// gathers defines the gathering of a piece.
 func (b *builder) gathers(p piece, count int64, ranks int) {
 	b.define(schedule.Def{To: p.all, From: []schedule.Buffer{p.own}, Spec: &collective.Spec{
 		Kind: collective.AllGather, Ranks: ranks, Count: count,
@@ -108,7 +109,7 @@ func (g *gather) consumers(b *builder, rows, columns int64) error {
 	return nil
 }
 
-// scales has the scales of A's rows gathered with it.
+// scales gathers the scales of A's rows, too.
 func (g *gather) scales(b *builder, rows int64) {
 	t := g.shards.Scales[0].A
 	t.Name, t.Shape = "scale_a", collective.Shape{rows, 1}
@@ -140,7 +141,7 @@ func (g *gather) consume(b *builder, c *counter, rank int, own bool) {
 	}
 }
 
-// lane is what a stream of a rank does.
+// lane writes what a stream of a rank does.
 func (g *gather) lane(b *builder, c *counter) {
 	c.Round(0)
 	if g.move != nil {

@@ -8,26 +8,27 @@ import (
 	"collsim/schedule"
 )
 
-// A program with its backward pass, by reverse-mode differentiation: of every op that a result
-// depends on, in the opposite order, an op that makes of the gradient of what it wrote a
-// contribution to that of each tensor that it read; contributions are added up. It is the full
-// gradient, as package collective has it: right when the loss is the sum of what each rank computes
-// from its own results. Gradients are known rank by rank, so that ranks may do different things; on
-// a rank on which nobody makes anything of a tensor, there is none.
+// A program with its backward pass, by reverse-mode differentiation. Ops that a result depends on
+// are visited in the opposite order. For each, an op computes a contribution to the gradient of
+// each tensor that it read, from the gradient of its result. Contributions are added up. It is the
+// full gradient, as in package collective: right when the loss is the sum of what each rank
+// computes from its own results. Gradients are known rank by rank, so that ranks may do different
+// things. A rank on which nothing depends on a tensor has no gradient of it.
 //
 //	x, w given, y = x·w          forward
 //	y_grad given                 of the loss, by what is a result
 //	x_grad = y_grad·wᵀ
 //	w_grad = xᵀ·y_grad
 //
-// Ops that read a gradient are done as soon as it is complete, as hooks of DistributedDataParallel.
+// Ops that read a gradient are issued as soon as it is complete, as hooks of
+// DistributedDataParallel.
 
-// GradientName is what the gradient of a tensor is called.
+// GradientName returns the name of a tensor's gradient.
 func GradientName(tensor string) string { return tensor + gradientSuffix }
 
 const gradientSuffix = "_grad"
 
-// phase is which pass an op is of.
+// A phase is the pass that an op belongs to.
 type phase uint8
 
 const (
@@ -42,27 +43,28 @@ type backward struct {
 	q       Program
 	ranks   [][]int          // of each op
 	need    map[string]bool  // tensors that have a gradient
-	given   map[string]bool  // of those, tensors that no op writes
-	cut     map[string]bool  // tensors of which ranks have what splits give them
-	total   map[string][]int // contributions to a tensor's gradient on each rank
-	left    map[string][]int // those still to come
-	// now is the name of a tensor's gradient so far on each rank; empty is none.
+	given   map[string]bool  // of these, tensors that no op writes
+	cut     map[string]bool  // tensors whose ranks have lengths given by splits
+	total   map[string][]int // of a tensor, by rank: contributions to its gradient
+	left    map[string][]int // those not made yet
+	// now has, by tensor and rank, the name of the tensor's gradient so far; empty if there is
+	// none.
 	now    map[string][]string
 	names  map[string]bool  // of ops
 	taken  map[string]bool  // names of tensors
-	wanted map[string][]int // tensors whose gradients ops read, and the ranks of these
+	wanted map[string][]int // tensors whose gradients ops read, and the ranks of these ops
 	after  []Op             // ops that wait for gradients
-	behind []Op             // all of them
-	has    map[string]bool  // gradients, and what such ops write, that are complete
+	behind []Op             // all of them, including issued ones
+	has    map[string]bool  // complete gradients, and what ops after them write
 }
 
-// withBackward is the program that does this one and then its backward pass, and notes of what has
-// no gradient.
+// withBackward returns the program followed by its backward pass, with notes on tensors without
+// gradients.
 func (p *Program) withBackward() (*Program, error) {
-	ops, after := p.parted()
+	ops, after := p.split()
 	forward := *p
 	forward.Ops, forward.Gradient, forward.Order = ops, false, AsWritten
-	if len(ops) == 0 { // what they read is no tensor
+	if len(ops) == 0 { // all ops wait for gradients: they name no tensors
 		ops, after = after, nil
 		forward.Ops = ops
 	}
@@ -99,7 +101,7 @@ func (p *Program) withBackward() (*Program, error) {
 	return &b.q, nil
 }
 
-// prune leaves tensors away that it has declared and no op uses.
+// prune removes tensors that it has declared and that no op uses.
 func (b *backward) prune(declared int) {
 	used := map[string]bool{}
 	for i := range b.q.Ops {
@@ -115,8 +117,9 @@ func (b *backward) prune(declared int) {
 	b.q.Tensors = append(b.q.Tensors[:declared], own...)
 }
 
-// parted are the ops of the forward pass, and those that read gradients, or what such ops write.
-func (p *Program) parted() (forward, after []Op) {
+// split returns the ops of the forward pass, and the ops that read gradients or results of such
+// ops.
+func (p *Program) split() (forward, after []Op) {
 	tensors, declared, late := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, t := range p.Tensors {
 		tensors[t.Name], declared[t.Name] = true, true
@@ -142,7 +145,7 @@ func (p *Program) parted() (forward, after []Op) {
 	return forward, after
 }
 
-// sourced is an error of an op as one of the op that it was made for.
+// sourced converts an error of a generated op to one of the op that it was generated for.
 func sourced(err error, ops []Op) error {
 	if e, ok := err.(*Error); ok && e.Op >= 0 && ops[e.Op].origin > 0 {
 		of := *e
@@ -152,7 +155,7 @@ func sourced(err error, ops []Op) error {
 	return err
 }
 
-// ranksOf lists those of teams.
+// ranksOf lists the ranks of teams.
 func (p *Program) ranksOf(teams [][]int) (list []int) {
 	for _, team := range teams {
 		if team == nil {
@@ -255,7 +258,7 @@ func (b *backward) seeds(written map[string][]int) error {
 	return nil
 }
 
-// clash is what is wrong with what has the name of a gradient.
+// clash returns the error for a tensor or op that has the name of a gradient.
 func (b *backward) clash(tensor, why string) error {
 	name := GradientName(tensor)
 	if i := slices.IndexFunc(b.q.Tensors, func(t Tensor) bool { return t.Name == name }); i >= 0 {
@@ -282,10 +285,10 @@ func (b *backward) writtenBy(name string) (list []int) {
 	return list
 }
 
-// backwards is the order in which ops are gone through: the opposite one; for one forward, one
-// backward that of microbatches, each from behind.
+// backwards returns the order in which ops are differentiated: the opposite one. For one forward,
+// one backward it is the order of microbatches, each from its end.
 func (b *backward) backwards(by Order) (list []int) {
-	waits := make([]int, len(b.ops)) // readers of what it writes that are not done yet
+	waits := make([]int, len(b.ops)) // readers of its result that are not done yet
 	writers := map[string][]int{}
 	for i := range b.ops {
 		for _, name := range b.ops[i].In {
@@ -328,7 +331,7 @@ func (b *backward) backwards(by Order) (list []int) {
 	return list
 }
 
-// count finds how many contributions the gradient of each tensor has on each rank.
+// count counts the contributions to the gradient of each tensor on each rank.
 func (b *backward) count(order []int) {
 	some := map[string][]string{}
 	for name, list := range b.now {
@@ -355,7 +358,7 @@ func (b *backward) count(order []int) {
 	}
 }
 
-// missing is a tensor that one of the ops behind waits for; empty if there is none.
+// missing returns a tensor that one of the waiting ops lacks; empty if none.
 func (b *backward) missing(at int) string {
 	for _, name := range b.after[at].In {
 		_, known := b.tensor(name)
@@ -367,7 +370,7 @@ func (b *backward) missing(at int) string {
 	return ""
 }
 
-// issue adds the ops that wait for nothing any more.
+// issue adds the waiting ops that lack nothing any more.
 func (b *backward) issue(microbatch int) {
 	for i := 0; i < len(b.after); {
 		if b.missing(i) != "" {

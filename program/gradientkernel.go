@@ -10,8 +10,8 @@ import (
 	"collsim/kernel"
 )
 
-// opaque adds the backward pass of a kernel of which only the time is known: behind what the
-// gradients need of what it read.
+// opaque adds the backward pass of an opaque kernel, as an op of the stated time. It reads the
+// operands' gradients so far, so that it comes after them.
 func (b *backward) opaque(i int) error {
 	r := &b.ops[i]
 	if r.Backward == "" {
@@ -41,7 +41,7 @@ func (b *backward) opaque(i int) error {
 	return nil
 }
 
-// kernel adds the kernels that a contribution is made by.
+// kernel adds the kernels that compute a contribution.
 func (b *backward) kernel(i int, f *flow, name, grad string) error {
 	r := &b.ops[i]
 	to := r.in[f.operand]
@@ -69,7 +69,8 @@ func (b *backward) kernel(i int, f *flow, name, grad string) error {
 	return nil
 }
 
-// gradientStep is a kernel of a gradient: what it reads beside it, and whether before it.
+// A gradientStep is a kernel of a gradient: its other operand, if any, and whether that comes
+// first.
 type gradientStep struct {
 	kernel string
 	other  string
@@ -77,8 +78,8 @@ type gradientStep struct {
 	typ    dtype.Type
 }
 
-// gradient is what the gradient by an operand is made by of that of the result; nothing where it is
-// the same.
+// gradient returns the kernels that compute the gradient by an operand from that of the result;
+// none where the two are equal.
 func (r *resolved) gradient(operand int, typ dtype.Type) ([]gradientStep, error) {
 	o := &r.kernel
 	cast := []gradientStep{{kernel: "cast", typ: typ}}
@@ -109,19 +110,20 @@ func (r *resolved) gradient(operand int, typ dtype.Type) ([]gradientStep, error)
 		"have one", o.Kind)
 }
 
-// expansion is the gradient of a sum over an axis.
+// expansion returns the gradient of a sum over an axis.
 func (r *resolved) expansion(typ dtype.Type) gradientStep {
 	o := &r.kernel
 	return gradientStep{typ: typ,
 		kernel: fmt.Sprintf("expand axis=%d times=%d", o.Axis, o.In.Lengths()[o.Axis])}
 }
 
+// scaleBy returns a multiplication by a number.
 func scaleBy(factor float64, typ dtype.Type) gradientStep {
 	return gradientStep{kernel: "scale by=" + strconv.FormatFloat(factor, 'g', -1, 64), typ: typ}
 }
 
-// matmulGradient is, of C = A·B, that by A, C'·Bᵀ, or that by B, Aᵀ·C'; and of operands that lie
-// transposed, these transposed.
+// matmulGradient returns the gradient of C = A·B by A, C'·Bᵀ, or by B, Aᵀ·C'. Operands that are
+// stored transposed get transposed gradients.
 func (r *resolved) matmulGradient(operand int, typ dtype.Type) gradientStep {
 	a, b := r.kernel.TransposeA, r.kernel.TransposeB
 	other := r.In[1-operand]

@@ -9,9 +9,9 @@ import (
 	"collsim/kernel"
 )
 
-// without notes what the backward pass leaves out: tensors that have no gradient on any rank,
-// though nobody has said so by NoGradient, and what opaque kernels would add to those of others. On
-// ranks that make nothing of a tensor its gradient is 0, which needs no note.
+// without notes what the backward pass leaves out. These are tensors without a gradient on any rank
+// that are not marked NoGradient, and contributions of opaque kernels to other gradients. A rank on
+// which nothing depends on a tensor has gradient 0, which needs no note.
 func (b *backward) without() (notes []Note) {
 	for _, why := range []string{notFloat, unread, readBehind, readOpaque, leadsNowhere} {
 		var names []string
@@ -40,8 +40,8 @@ func (b *backward) without() (notes []Note) {
 	return notes
 }
 
-// unsent finds the first rank that has more rows of a tensor than a call with splits sends of it,
-// and how many it sends; -1 is none.
+// unsent returns the first rank that has more rows of a tensor than a call with splits sends of it,
+// and how many it sends; −1 if there is none.
 func (b *backward) unsent(r *resolved) (rank int, rows int64) {
 	if r.call == nil || r.call.Kind != collective.AllGatherV && r.call.Kind != collective.AllToAllV ||
 		r.in[0].rows != nil {
@@ -67,8 +67,8 @@ const (
 	leadsNowhere = "read only by ops whose own result has none"
 )
 
-// whyNone says why a tensor has no gradient; it is empty if it has one, or if none is expected: of
-// what NoGradient says so, and of what is made only of such.
+// whyNone returns why a tensor has no gradient. It is empty if it has one, or if none is expected:
+// where NoGradient says so, or everything that it is computed from has none.
 func (b *backward) whyNone(t Tensor) string {
 	isGiven := len(b.writtenBy(t.Name)) == 0
 	switch {
@@ -106,5 +106,5 @@ func (b *backward) hasGradient(name string) bool {
 	return slices.ContainsFunc(b.now[name], func(gradient string) bool { return gradient != "" })
 }
 
-// isOpaque reports whether nothing but the time of an op is known.
+// isOpaque reports whether an op is an opaque kernel: only its time is known.
 func (r *resolved) isOpaque() bool { return r.call == nil && r.kernel.Kind == kernel.Opaque }

@@ -11,23 +11,24 @@ import (
 	"collsim/kernel"
 )
 
-// flow is a contribution of an op to the gradient of a tensor that it read.
+// A flow is a contribution of an op to the gradient of a tensor that it read.
 type flow struct {
 	operand int
-	ranks   []int   // that get it
-	touched []int   // on which its tensor is written
-	teams   [][]int // of a call: those that carry it
-	// from is, of a broadcast, where in the team the only gradient is, if it is not one of these.
+	ranks   []int   // ranks that get it
+	touched []int   // ranks on which its tensor is written
+	teams   [][]int // of a call: teams that carry it
+	// from is, for a broadcast, the place in the team of the only gradient, or one of the
+	// following.
 	from int
 }
 
-// Of a broadcast, all gradients are added up at the root; or it has the only one.
+// addUp: all gradients are added at the root of a broadcast. ownRoot: the root has the only one.
 const (
 	addUp   = -2
 	ownRoot = -1
 )
 
-// flows are the contributions of an op, where the gradients of tensors are on these ranks.
+// flows returns the contributions of an op, given the ranks that have gradients.
 func (b *backward) flows(i int, now map[string][]string) (list []flow) {
 	r := &b.ops[i]
 	has := func(rank int) bool { return now[r.Out] != nil && now[r.Out][rank] != "" }
@@ -51,7 +52,7 @@ func (b *backward) flows(i int, now map[string][]string) (list []flow) {
 	return list
 }
 
-// flowsOfCall are those of a call, of teams that do the same together.
+// flowsOfCall returns the contributions of a call, one for teams that do the same together.
 func (b *backward) flowsOfCall(i int, has func(rank int) bool) (list []flow) {
 	r := &b.ops[i]
 	for _, team := range r.teams {
@@ -91,7 +92,7 @@ func (b *backward) flowsOfCall(i int, has func(rank int) bool) (list []flow) {
 	return list
 }
 
-// atRoot reports whether a call has its result on its root alone.
+// atRoot reports whether only the root of a call gets its result.
 func (r *resolved) atRoot() bool {
 	return r.call.Kind == collective.Reduce || r.call.Kind == collective.Gather
 }
@@ -122,7 +123,7 @@ func (b *backward) op(i int) error {
 	return nil
 }
 
-// add adds an op for another one, under a name of its own.
+// add adds an op that was generated for another one, under a unique name.
 func (b *backward) add(i int, o Op) {
 	of := &b.ops[i]
 	name := o.Name
@@ -137,7 +138,7 @@ func (b *backward) add(i int, o Op) {
 	b.q.Ops = append(b.q.Ops, o)
 }
 
-// group is the name of a group of teams: the op's, if they are all of it.
+// group returns the name of a group of teams: the op's, if they are the same.
 func (b *backward) group(of *resolved, teams [][]int) string {
 	same := func(a, b [][]int) bool { return slices.EqualFunc(a, b, slices.Equal[[]int]) }
 	all := b.ranksOf([][]int{nil})
@@ -169,7 +170,7 @@ func (b *backward) group(of *resolved, teams [][]int) string {
 	return name
 }
 
-// fresh declares a tensor like another, under a name that none has.
+// fresh declares a tensor like another, under a unique name.
 func (b *backward) fresh(like Tensor, name string) string {
 	base := name
 	for n := 1; b.taken[name]; n++ {
@@ -198,7 +199,7 @@ func (b *backward) call(i int, f *flow, name, grad string) error {
 		Concat: r.call.Concat, Root: r.call.Root}
 	scale := back.Scale
 	switch r.call.Kind {
-	case collective.AllReduce: // which is its own gradient, mean and all
+	case collective.AllReduce: // its own gradient, mean and all
 		carries.Op, carries.Avg, carries.Factor = r.call.Op, r.call.Avg, r.call.Factor
 		scale = 1
 	case collective.AllToAll:
@@ -235,7 +236,7 @@ func (b *backward) call(i int, f *flow, name, grad string) error {
 	return nil
 }
 
-// transposed is the collective that carries the gradient of a call back.
+// transposed returns the collective that carries the gradient of a call back.
 func (b *backward) transposed(r *resolved) (back collective.Backward, err error) {
 	spec, err := r.call.Spec(b.teamSize(r.teams[0]))
 	if err == nil {
@@ -251,8 +252,8 @@ func (b *backward) transposed(r *resolved) (back collective.Backward, err error)
 	return back, err
 }
 
-// whole refuses what sends a part of a tensor that has another use: the gradient of the part cannot
-// be added to that of the whole.
+// whole refuses a call that sends a part of a tensor that has other uses. The gradient of the part
+// cannot be added to that of the whole.
 func (b *backward) whole(r *resolved) error {
 	rank, rows := b.unsent(r)
 	if rank < 0 || slices.Max(b.total[r.In[0]]) < 2 {
@@ -263,7 +264,7 @@ func (b *backward) whole(r *resolved) error {
 		rows, r.in[0].Shape[r.call.Axis], rank, r.In[0])
 }
 
-// reversed are teams in the opposite order; of two ranks it is the same.
+// reversed returns teams in the opposite order; of two ranks it is the same.
 func (b *backward) reversed(teams [][]int) (list [][]int) {
 	for _, team := range teams {
 		if team == nil {

@@ -7,9 +7,9 @@ import (
 	"collsim/collective"
 )
 
-// settle is the name of the gradient of what an op wrote, on the ranks of a flow. Where ranks have
-// come by it in different ways there are several, which are copied together; a rank that makes
-// nothing of it, among those that do a call, has zeros.
+// settle returns the name of the gradient of an op's result, on the ranks of a flow. Where ranks
+// have gradients of several names, they are copied to one. Ranks of a call without a gradient get
+// zeros.
 func (b *backward) settle(i int, tensor string, f *flow) string {
 	ranks := f.needs(&b.ops[i], b)
 	classes, names := b.classes(ranks, func(rank int) string { return b.now[tensor][rank] })
@@ -25,8 +25,8 @@ func (b *backward) settle(i int, tensor string, f *flow) string {
 	return GradientName(tensor)
 }
 
-// needs are the ranks of which a flow takes the gradient: where one alone has it, of a broadcast,
-// or a reduction, that one.
+// needs returns the ranks whose gradient a flow uses. For a broadcast or a reduction that may be
+// one rank of a team.
 func (f *flow) needs(r *resolved, b *backward) (ranks []int) {
 	if r.call == nil {
 		return f.ranks
@@ -48,7 +48,7 @@ func (f *flow) needs(r *resolved, b *backward) (ranks []int) {
 	return ranks
 }
 
-// zero makes the gradient of a tensor on ranks that have none: a sum of no elements.
+// zero makes a gradient of zeros on ranks that have none: a sum of no elements.
 func (b *backward) zero(i int, tensor string, ranks []int) {
 	t, _ := b.tensor(tensor)
 	of := Tensor{Name: "no_" + GradientName(tensor), Type: t.Type, NoGradient: true,
@@ -65,7 +65,7 @@ func (b *backward) zero(i int, tensor string, ranks []int) {
 	}
 }
 
-// rename has the gradient of a tensor under its own name on ranks that have it under another.
+// rename copies the gradient of a tensor to its own name on ranks that have it under another.
 func (b *backward) rename(i int, tensor string, ranks []int) {
 	whole := GradientName(tensor)
 	classes, names := b.classes(ranks, func(rank int) string { return b.now[tensor][rank] })
@@ -81,7 +81,7 @@ func (b *backward) rename(i int, tensor string, ranks []int) {
 	}
 }
 
-// classes are ranks that are called the same, and what.
+// classes groups ranks by a name, and returns the groups and their names.
 func (b *backward) classes(ranks []int, of func(rank int) string) (list [][]int, names []string) {
 	sorted := slices.Sorted(slices.Values(ranks))
 	for _, rank := range sorted {
@@ -95,9 +95,9 @@ func (b *backward) classes(ranks []int, of func(rank int) string) (list [][]int,
 	return list, names
 }
 
-// into names the tensor that a contribution is written to: the gradient itself, where it is all
-// there is on every rank that is written. Where others see the gradient, no rank is written that
-// has no part in it, such as the one that sends it: it would keep what it has sent.
+// into returns the tensor that a contribution is written to. It is the gradient itself, where it is
+// the only contribution on every rank that is written. Where others see the gradient, no rank
+// without a part in it is written, such as the sender: it would keep what it has sent.
 func (b *backward) into(tensor string, f *flow) string {
 	t, _ := b.tensor(tensor)
 	seen := b.given[tensor] || b.wanted[tensor] != nil
@@ -111,7 +111,7 @@ func (b *backward) into(tensor string, f *flow) string {
 	return GradientName(tensor)
 }
 
-// contribute adds a contribution to what there is.
+// contribute adds a contribution to the gradient so far.
 func (b *backward) contribute(i int, f *flow, name string) {
 	of := &b.ops[i]
 	tensor := of.In[f.operand]

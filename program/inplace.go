@@ -8,17 +8,17 @@ import (
 	"collsim/schedule"
 )
 
-// In place is what Inductor makes of a functional all_reduce or broadcast: a clone, and a call that
-// overwrites it (torch/_inductor/comm_lowering.py). The clone is a kernel of its own, which may be
-// issued when the call may; where what is read is dead afterwards there is none, and the result
-// lies where that lay. All other collectives give their result elsewhere.
+// The pass in_place does what Inductor does with a functional all_reduce or broadcast: a clone, and
+// a call that overwrites it (torch/_inductor/comm_lowering.py). The clone is a kernel of its own,
+// which may be issued when the call may. Where the operand is dead afterwards, there is no clone,
+// and the result is stored over the operand. All other collectives have a separate result.
 
-// inPlace is the pass.
+// inPlace applies the pass.
 func inPlace(x *plan) (*plan, error) {
 	y := x.fork()
 	y.ops = nil
 	renamed := map[string]string{}
-	within := map[string][]string{} // tensors of x that lie in another at all times
+	within := map[string][]string{} // tensors of x that are always stored in another
 	for name, h := range x.homes {
 		if !h.shared {
 			within[h.in] = append(within[h.in], name)
@@ -59,8 +59,8 @@ func inPlace(x *plan) (*plan, error) {
 	return y.total("in_place", x, fmt.Sprintf("%d in place", done)), nil
 }
 
-// functional reports whether an op is a call that can be in place and is not, and if it is another
-// call why it stays.
+// functional reports whether an op is a call that can be in place and is not. For another call it
+// returns why it stays.
 func (x *plan) functional(r *resolved) (why string, is bool) {
 	switch {
 	case r.call == nil || r.inPlace():
@@ -78,8 +78,8 @@ func (x *plan) functional(r *resolved) (why string, is bool) {
 	return "", !lies
 }
 
-// dead reports whether nobody reads or writes a tensor of x, and what lies in it, after an op, and
-// it may be overwritten: one that ops of the program have written once.
+// dead reports whether a tensor of x may be overwritten after an op. No later op may use it, or a
+// tensor stored in it, and ops of the program must have written it once.
 func (y *plan) dead(x *plan, op int, name string, within []string) bool {
 	late := func(t string) bool { return x.useOf(t).last > op }
 	_, lies := x.homes[name]
@@ -87,8 +87,8 @@ func (y *plan) dead(x *plan, op int, name string, within []string) bool {
 		!slices.ContainsFunc(within, late)
 }
 
-// holders are the teams of an op or, of a broadcast whose operand not all of them have, those of
-// the ranks that have it: what is given, all do, else those where an op writes it.
+// holders returns the teams of an op. For a broadcast whose operand only some ranks have, it
+// returns these ranks: those on which an op writes it. All ranks have given tensors.
 func (x *plan) holders(of *resolved, name string) [][]int {
 	if of.call == nil || of.call.Kind != collective.Broadcast || name != of.in[0].Name ||
 		x.roles[name] == schedule.Given {
@@ -115,7 +115,7 @@ func (x *plan) holders(of *resolved, name string) [][]int {
 	return [][]int{holders}
 }
 
-// within is a call that overwrites a tensor.
+// within returns a call that overwrites a tensor.
 func (r *resolved) within(t Tensor) resolved {
 	o, call, is := *r.Op, *r.call, *r
 	o.In, o.Out = []string{t.Name}, t.Name
@@ -125,7 +125,7 @@ func (r *resolved) within(t Tensor) resolved {
 	return is
 }
 
-// renamed is an op that reads tensors under the names of those that they lie in.
+// renamed returns an op with tensors replaced by those that they are stored in.
 func (r resolved) renamed(names map[string]string) resolved {
 	o := *r.Op
 	o.In = slices.Clone(o.In)

@@ -12,13 +12,14 @@ import (
 	"collsim/schedule"
 )
 
-// launches reports whether a schedule's lanes launch what they do themselves.
+// launches reports whether a schedule's lanes have launches of their own.
 func launches(s *schedule.Schedule) bool {
 	return s.AnyStep(func(step *schedule.Step) bool { return step.Launch != nil })
 }
 
-// identifier makes a name, of an op or a group, one that a tensor's can begin with: a hash keeps
-// others than those of a few letters, digits and _ apart.
+// identifier converts a name, of an op or a group, to one that a tensor's name can begin with. A
+// hash keeps names distinct that have other characters than letters, digits and _, or that are
+// long.
 func identifier(name string) string {
 	const longest, hashed = 44, 8
 	plain := strings.Map(func(r rune) rune {
@@ -35,8 +36,8 @@ func identifier(name string) string {
 	return fmt.Sprintf("%.*s_%08x", longest-hashed-1, plain, h.Sum32())
 }
 
-// kernelParts are the parts that a kernel is: one, on every rank of its group, or one for those of
-// its ranks whose operands have the same lengths.
+// kernelParts returns the parts of a kernel: one, on every rank of its group, or one for ranks
+// whose operands have the same lengths.
 func (w *lowering) kernelParts(r *resolved) (parts []schedule.Part) {
 	if r.shares == nil && r.out.rows == nil {
 		var ranks []int
@@ -51,7 +52,7 @@ func (w *lowering) kernelParts(r *resolved) (parts []schedule.Part) {
 	return parts
 }
 
-// kernelPart is a part that is one kernel, on these ranks; nil is all.
+// kernelPart returns a part that is one kernel, on these ranks; nil is all.
 func (w *lowering) kernelPart(r *resolved, op kernel.Op, ranks []int) schedule.Part {
 	tensors, defs, lane := kernelOf(op, schedule.Word(r.Name))
 	none := make([]int64, w.teamSize(ranks))
@@ -73,7 +74,7 @@ func (w *lowering) kernelPart(r *resolved, op kernel.Op, ranks []int) schedule.P
 	return p
 }
 
-// kernelOf is a program of one kernel.
+// kernelOf returns a program of one kernel.
 func kernelOf(op kernel.Op, name string) (tensors []schedule.Tensor, defs []schedule.Def,
 	lane func(*schedule.Lane)) {
 	if op.Kind == kernel.Opaque {

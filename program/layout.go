@@ -9,12 +9,12 @@ import (
 	"collsim/schedule"
 )
 
-// Collectives move blocks that are contiguous. Where blocks lie along an axis that others stand
-// before, a copy lays them out: before a call that scatters them, behind one that gathers them, as
+// Collectives move contiguous blocks. Blocks along an axis other than the first are not contiguous,
+// so a copy lays them out: before a call that scatters them, after one that gathers them, as
 // torch's functional collectives do (chunk and cat, torch/distributed/_functional_collectives.py).
 // The copy is a kernel on the call's stream.
 
-// layOut is the pass. It is always on: without it there is no call.
+// layOut applies the pass. It is always on: without it there would be no call.
 func layOut(x *plan) (*plan, error) {
 	y := x.fork()
 	y.ops = nil
@@ -65,8 +65,8 @@ func (y *plan) layOut(r *resolved) {
 	}
 }
 
-// apart is into how many pieces the blocks fall that a call of n ranks scatters, and that it
-// gathers.
+// apart returns into how many pieces the blocks divide that a call of n ranks scatters, and those
+// that it gathers.
 func (r *resolved) apart(n int64) (before, behind int64) {
 	before, behind = 1, 1
 	if r.call == nil || r.call.Kind.Splits() {
@@ -87,7 +87,7 @@ func (r *resolved) apart(n int64) (before, behind int64) {
 	return before, behind
 }
 
-// axes says along which axes a call works.
+// axes formats the axes along which a call works.
 func (r *resolved) axes() string {
 	if c := r.call; c.Kind == collective.AllToAll && c.Concat != c.Axis {
 		return fmt.Sprintf("axis %d or %d of %v", c.Axis, c.Concat, c.Shape)
@@ -95,15 +95,15 @@ func (r *resolved) axes() string {
 	return fmt.Sprintf("axis %d of %v", r.call.Axis, r.call.Shape)
 }
 
-// laid is a tensor for a call to work on, in the place of another.
+// laid adds a tensor for a call to work on, in the place of another.
 func (x *plan) laid(name string, shape collective.Shape, of Tensor) Tensor {
 	t := Tensor{Name: x.fresh(name), Type: of.Type, Shape: shape, Memory: of.Memory}
 	x.add(t, schedule.Inner)
 	return t
 }
 
-// turned is a kernel that copies a tensor, seen in a shape, with its axis 1 in front: on the ranks
-// of a call, of a rooted one on the roots. It comes after what the call comes after.
+// turned returns a kernel that copies a tensor, viewed in a shape, with its axis 1 in front: on the
+// ranks of a call, or on the roots of a rooted one. It comes after what the call comes after.
 func (x *plan) turned(of *resolved, what string, from Tensor, view collective.Shape,
 	to Tensor) resolved {
 	op, err := kernel.NewMove(kernel.Tensor{Name: from.Name, Type: from.Type, Shape: view}, 1)
@@ -121,7 +121,7 @@ func (x *plan) turned(of *resolved, what string, from Tensor, view collective.Sh
 	return is
 }
 
-// roots are those of all teams of a rooted call.
+// roots returns the roots of all teams of a rooted call.
 func (r *resolved) roots() (list []int) {
 	for _, team := range r.teams {
 		root := r.call.Root
@@ -133,8 +133,8 @@ func (r *resolved) roots() (list []int) {
 	return list
 }
 
-// unlowered notes which calls no pass makes anything of: those that torch's Inductor has no
-// lowering of either, which run as they are (torch/_inductor/comm_lowering.py).
+// unlowered notes which calls no pass changes. Torch's Inductor has no lowering of these either
+// (torch/_inductor/comm_lowering.py).
 func unlowered(x *plan) (*plan, error) {
 	y := x.fork()
 	for i := range x.ops {

@@ -7,10 +7,10 @@ import (
 	"collsim/internal/prose"
 )
 
-// A call of several tensors, as torch's coalesced ones, is a call of each, one behind the other on
-// the same stream; the pass coalesce makes one of those that may be one.
+// A call of several tensors, as torch's coalesced ones, becomes one call for each, one after the
+// other on the same stream. The pass coalesce joins those that can be one.
 
-// listed is a program in which calls of several tensors are as many calls.
+// listed returns a program in which calls of several tensors are as many calls.
 func (p *Program) listed() (*Program, error) {
 	if !slices.ContainsFunc(p.Ops, func(o Op) bool { return o.Outs != nil }) {
 		return p, nil
@@ -48,8 +48,8 @@ func (p *Program) listed() (*Program, error) {
 	return &q, nil
 }
 
-// Names are those of the calls that a call of several tensors is, as "sum[0]"; of any other op its
-// own.
+// Names returns the names of the calls that a call of several tensors becomes, as "sum[0]"; of any
+// other op its own.
 func (o *Op) Names() (names []string) {
 	if o.Outs == nil {
 		return []string{o.Name}
@@ -60,8 +60,8 @@ func (o *Op) Names() (names []string) {
 	return names
 }
 
-// unlisted says what is wrong with the tensors of a call of several. They are read and written at
-// once: what one call writes, no other one reads.
+// unlisted returns an error in the tensors of a call of several; empty if there is none. They are
+// read and written concurrently, so no call may read what another writes.
 func (o *Op) unlisted() string {
 	switch {
 	case o.Call == "":

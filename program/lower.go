@@ -10,14 +10,14 @@ import (
 	"collsim/schedule"
 )
 
-// Chosen is what a call is carried out as: a schedule for a team, and what to call it.
+// Chosen is the schedule chosen for a call, for a team, and its name.
 type Chosen struct {
 	Schedule *schedule.Schedule
 	Name     string
 }
 
-// Choose makes the schedule of a call of an algorithm by name, among these ranks (nil is all); the
-// input may be symmetric memory. What that costs is its business.
+// Choose makes the schedule of a call by an algorithm's name, among these ranks (nil is all); the
+// input may be symmetric memory.
 type Choose func(spec collective.Spec, algorithm string, team []int, symmetric bool) (Chosen, error)
 
 // Lowered is a program as one schedule.
@@ -29,12 +29,12 @@ type Lowered struct {
 	Memory   Usage
 	Notes    []Note // of the passes that were on, in their order
 	Decided  Decisions
-	Stages   []Stage // of a pipeline; nil: it is none
+	Stages   []Stage // of a pipeline; nil if it is none
 	// Registering lists the parts in which hosts register buffers.
 	Registering []int
 }
 
-// LoweredOp is what became of an op, or of several that were fused.
+// LoweredOp is the result of lowering an op, or several that were fused.
 type LoweredOp struct {
 	Names     []string
 	Became    string // "ring", "matmul m=…", "pipeline repaired"
@@ -44,7 +44,7 @@ type LoweredOp struct {
 	Stream    string
 }
 
-// Lower makes one schedule of a program. Errors are an *Error, with what choose says in it.
+// Lower makes one schedule of a program. Errors are an *Error, which includes errors of choose.
 func Lower(p *Program, passes Lowering, choose Choose) (*Lowered, error) {
 	l, err := p.resolve()
 	if err != nil {
@@ -127,7 +127,7 @@ func (x *plan) emit() (*lowering, error) {
 	return w, nil
 }
 
-// lowering is a plan that becomes a schedule.
+// lowering is the state of making a schedule of a plan.
 type lowering struct {
 	*plan
 	list    []schedule.Tensor
@@ -135,13 +135,13 @@ type lowering struct {
 	parts   []schedule.Part
 	batches []batch
 	fence   []int // parts that every later op waits for
-	// parts of ops by name, in each iteration and in this one, and those that the unit which is being
-	// lowered waits for by name
+	// parts of ops by name, in each iteration and in this one, and those that the present unit
+	// waits for by name
 	iterations []map[string][]int
 	ended      map[string][]int
 	awaited    []int
 	inside     map[string]bool  // tensors of fused ops that no memory holds
-	uses       map[string][]int // which of result.Ops use a tensor
+	uses       map[string][]int // of a tensor: indices in result.Ops of ops that use it
 	owned      map[string]schedule.Tensor
 	ownNames   []string // of owned, in order
 	// buffers that have been registered, and in which iteration last
@@ -156,7 +156,7 @@ func (w *lowering) declare(t schedule.Tensor) schedule.Buffer {
 	return at
 }
 
-// place is where a tensor lies.
+// place returns where a tensor is stored.
 func (w *lowering) place(name string) schedule.Place {
 	h, lies := w.homes[name]
 	if !lies {
@@ -169,8 +169,8 @@ func (w *lowering) place(name string) schedule.Place {
 	return at
 }
 
-// own adds a tensor that the program does not name, of at least so many elements: the same one for
-// equal names and types, which grows to the largest request. It returns its name and its place.
+// own adds a tensor that the program does not name, of at least so many elements. Equal names and
+// types share one, which grows to the largest request. It returns its name and place.
 func (w *lowering) own(name string, t *schedule.Tensor, symmetric bool) (string, schedule.Place) {
 	name = fmt.Sprintf("%s_%v", identifier(name), t.Type)
 	was, known := w.owned[name]
@@ -201,7 +201,7 @@ func (w *lowering) own(name string, t *schedule.Tensor, symmetric bool) (string,
 		Symmetric: symmetric, Shape: collective.Shape{t.Shape.Elements()}})}
 }
 
-// use notes that the op that is being lowered uses a tensor.
+// use records that the present op uses a tensor.
 func (w *lowering) use(name string) {
 	now := len(w.result.Ops)
 	if of := w.uses[name]; len(of) == 0 || of[len(of)-1] != now {
@@ -209,7 +209,8 @@ func (w *lowering) use(name string) {
 	}
 }
 
-// stream is the number of a stream, two apart: a pipeline has a second one behind its own.
+// stream returns the number of a stream. Numbers are two apart: a pipeline has a second stream next
+// to its own.
 func (w *lowering) stream(name string) int32 {
 	i := slices.Index(w.result.Streams, name)
 	if i < 0 {
@@ -280,7 +281,7 @@ func (w *lowering) communicate(row *LoweredOp, r *resolved, iteration int) error
 	return nil
 }
 
-// await finds the parts that a unit waits for by the names of their ops.
+// await finds the parts that a unit waits for by the names of ops.
 func (w *lowering) await(unit []resolved) {
 	w.awaited = nil
 	for i := range unit {
@@ -291,7 +292,7 @@ func (w *lowering) await(unit []resolved) {
 }
 
 // add adds parts that do one thing together and use tensors of these names, after some parts, and
-// returns their numbers. What they wait for besides follows from the memory that they touch: wait.
+// returns their numbers. Further waits follow from the memory that they access: see wait.
 func (w *lowering) add(parts []schedule.Part, uses []string, after []int) (numbers []int) {
 	if len(parts) == 0 { // a kernel on ranks that have nothing of its operands
 		return nil
@@ -309,8 +310,8 @@ func (w *lowering) add(parts []schedule.Part, uses []string, after []int) (numbe
 	return numbers
 }
 
-// elsewhere are those of some parts that are also on ranks on which none of the new ones is: there,
-// nobody who waits for the new ones has waited for them.
+// elsewhere returns those of some parts that are also on ranks without any of the new ones. There,
+// waiting for the new parts does not imply waiting for these.
 func (w *lowering) elsewhere(parts, now []int) (list []int) {
 	there := make([]bool, w.Ranks)
 	for _, n := range now {
@@ -333,7 +334,7 @@ func (w *lowering) elsewhere(parts, now []int) (list []int) {
 	return list
 }
 
-// call is what a team's call is carried out as.
+// call returns the schedule chosen for a team's call.
 func (x *plan) call(r *resolved, team []int) (Chosen, error) {
 	spec, err := r.call.Spec(x.teamSize(team))
 	if err != nil {
@@ -342,7 +343,7 @@ func (x *plan) call(r *resolved, team []int) (Chosen, error) {
 	return x.chosenFor(r, spec, team, len(r.in) > 0 && r.in[0].Memory == Symmetric)
 }
 
-// chosenFor is what a collective of a call is carried out as, on symmetric memory or other.
+// chosenFor returns the schedule chosen for a call's collective, on symmetric memory or other.
 func (x *plan) chosenFor(r *resolved, spec collective.Spec, team []int, symmetric bool) (Chosen,
 	error) {
 	algorithm := r.Algorithm
@@ -354,7 +355,8 @@ func (x *plan) chosenFor(r *resolved, spec collective.Spec, team []int, symmetri
 		return c, nil
 	}
 	c, err := x.choose(spec, algorithm, team, symmetric)
-	if err != nil && r.phase == backwardPass && algorithm != "" { // which does not do that kind
+	// the algorithm does not do that kind
+	if err != nil && r.phase == backwardPass && algorithm != "" {
 		c, err = x.choose(spec, "", team, symmetric)
 	}
 	if err != nil {
@@ -364,7 +366,7 @@ func (x *plan) chosenFor(r *resolved, spec collective.Spec, team []int, symmetri
 	return c, nil
 }
 
-// callPart makes the part that carries out a call's schedule, and returns the name of its scratch
+// callPart makes the part that executes a call's schedule, and returns the name of its scratch
 // buffer, if it has one.
 func (w *lowering) callPart(r *resolved, team []int, s *schedule.Schedule,
 	in, out schedule.Place) (p schedule.Part, scratch string) {

@@ -7,53 +7,53 @@ import (
 	"collsim/unit"
 )
 
-// Lowering is which passes a program goes through.
+// A Lowering selects the passes that a program goes through.
 type Lowering struct {
-	// OneShot has sums of at most so many bytes done in one shot; 0 is none. It takes
-	// SymmetricMemory, for which buffers that kernels of the program write are made symmetric.
+	// OneShot executes sums of at most so many bytes in one shot; 0 turns it off. It needs
+	// SymmetricMemory, which makes buffers symmetric that kernels of the program write.
 	OneShot         unit.Bytes
 	SymmetricMemory bool
-	// Bucket joins calls that do the same until they have so many bytes; 0 is none. Coalesce joins
-	// those that stand next to each other.
+	// Bucket joins calls that do the same until they have so many bytes; 0 turns it off. Coalesce
+	// joins adjacent ones.
 	Bucket   unit.Bytes
 	Coalesce bool
-	// InPlace has all_reduce and broadcast work in place: on a copy, or, where what they read is dead
-	// afterwards, on that.
+	// InPlace makes all_reduce and broadcast work in place: on a copy, or on the operand where that
+	// is dead afterwards.
 	InPlace bool
-	// Pipeline fuses an all_gather with the matmuls behind it, and a matmul with the reduce_scatter
-	// behind it.
+	// Pipeline fuses an all_gather with the matmuls after it, and a matmul with the reduce_scatter
+	// after it.
 	Pipeline Pipeline
-	// CommBuffer is how large the buffer is through which calls on private memory are copied; 0 has
-	// them go as what is registered does.
+	// CommBuffer is the size of the buffer through which calls on private memory are copied; 0
+	// treats private memory like registered memory.
 	CommBuffer unit.Bytes
-	// Register has what calls read and write be registered. Registering is what that costs a buffer,
-	// and symmetric ones: once for what is given, in every iteration for what the program writes,
-	// unless Persistent.
+	// Register makes the buffers of calls registered. Registering is the time that this takes for a
+	// buffer, and for a symmetric one. It is spent once for given tensors, and in every iteration
+	// for tensors that the program writes, unless Persistent.
 	Register, Persistent bool
 	Registering          unit.Time
 	// Reorder issues calls early and waits for them late, if that is faster.
 	Reorder bool
-	// Reuse lets tensors lie where others lay that are dead.
+	// Reuse stores tensors in the memory of others that are dead.
 	Reuse bool
-	// Time is how long a lowered program takes. Passes that choose what is faster need it; where it
-	// is nil, nothing is faster, and notes say of no time what was saved.
+	// Time returns the time of a lowered program. Passes that choose what is faster need it. If it
+	// is nil, nothing is faster, and notes do not say what was saved.
 	Time func(*schedule.Schedule) (unit.Time, error)
-	// Decided, unless nil, is what has been decided for this program at other sizes, which is done
-	// here as well; nothing is decided anew.
+	// Decided, unless nil, has the decisions made for this program at other sizes. They are
+	// repeated here, and no others are made.
 	Decided *Decisions
 }
 
-// any reports whether a pass is on that may be left out.
+// any reports whether an optional pass is on.
 func (l *Lowering) any() bool {
 	return slices.ContainsFunc(passTable(), func(p pass) bool {
 		return p.name != "layout" && p.name != "lowering" && p.on(l)
 	})
 }
 
-// Pipeline is whether matmuls are fused with the collectives beside them, and how.
+// Pipeline says whether and how matmuls are fused with the collectives beside them.
 type Pipeline uint8
 
-// The ways. PipelineIfFaster is the repaired one where it takes less time.
+// PipelineIfFaster uses the repaired pipeline where it takes less time.
 const (
 	NoPipeline Pipeline = iota
 	SeedPipeline
@@ -63,5 +63,5 @@ const (
 
 var pipelineNames = [...]string{"off", "seed", "repaired", "if faster"}
 
-// Pipelines lists the names of the ways, in their order.
+// Pipelines lists the names, in order.
 func Pipelines() []string { return pipelineNames[:] }

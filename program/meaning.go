@@ -7,9 +7,9 @@ import (
 	"collsim/schedule"
 )
 
-// meaning makes what a lowered program is held to: the definitions of its ops as they are written,
-// in their order, without streams, memory and passes. Layout is the only pass: its copies say what
-// a call along another axis than the first does.
+// meaning returns what a lowered program must compute: the definitions of its ops as they are
+// written, in their order, without streams, memory and passes. Layout is the only pass: its copies
+// define a call along another axis than the first.
 func (w *lowering) meaning(l *lookup) (*schedule.Meaning, error) {
 	asWritten, err := layOut(newPlan(l, Lowering{Decided: &Decisions{}}, nil))
 	if err != nil {
@@ -22,12 +22,12 @@ func (w *lowering) meaning(l *lookup) (*schedule.Meaning, error) {
 		ops.declare(schedule.Tensor{Name: t.Name, Type: t.Type, Shape: t.Shape,
 			Role: asWritten.roles[t.Name]})
 		at := w.tensors[t.Name]
-		if w.inside[t.Name] || i >= len(l.tensors) { // of layout's own, too
+		if w.inside[t.Name] || i >= len(l.tensors) { // also those that layout adds
 			at = schedule.Place{}
 		}
 		m.Where = append(m.Where, at)
 	}
-	defined := map[collective.Key]*schedule.Schedule{} // of calls that say the same
+	defined := map[collective.Key]*schedule.Schedule{} // of equal calls
 	for _, made := range w.iterations {
 		for i := range asWritten.ops {
 			r := &asWritten.ops[i]
@@ -50,7 +50,7 @@ func (w *lowering) meaning(l *lookup) (*schedule.Meaning, error) {
 	return m, nil
 }
 
-// definitions makes the parts that say what an op writes: none for an op that writes nothing.
+// definitions returns the parts that define the result of an op; none for an op without a result.
 func (w *lowering) definitions(r *resolved, known map[collective.Key]*schedule.Schedule) (
 	list []schedule.Part, err error) {
 	switch {
@@ -63,9 +63,9 @@ func (w *lowering) definitions(r *resolved, known map[collective.Key]*schedule.S
 	for _, team := range r.teams {
 		spec, err := r.call.Spec(w.teamSize(team))
 		if err != nil {
-			return nil, err // which choosing an algorithm has found
+			return nil, err // not reached: choosing an algorithm has checked it
 		}
-		spec.InPlace = false // the one is read before the other is written
+		spec.InPlace = false // the operand is read before the result is written
 		s := known[spec.Key()]
 		if s == nil {
 			if s, err = defines(spec); err != nil {
@@ -79,7 +79,7 @@ func (w *lowering) definitions(r *resolved, known map[collective.Key]*schedule.S
 	return list, nil
 }
 
-// defines builds a schedule without steps, which only says which collective it is of.
+// defines builds a schedule without steps, which only states its collective.
 func defines(spec collective.Spec) (*schedule.Schedule, error) {
 	return schedule.Build(schedule.Plan{Name: "definition", Spec: spec, Same: true,
 		Lane: func(*schedule.Lane) {}})

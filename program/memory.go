@@ -9,26 +9,27 @@ import (
 	"collsim/unit"
 )
 
-// Usage is what a rank has of it; all have the same.
+// Usage is the memory of a rank; it is the same on all ranks.
 type Usage struct {
-	// Bytes is what all tensors take that the program has at its end, workspaces among them, which
-	// are those that no op names.
+	// Bytes is the size of all tensors that the lowered program has, including Workspace: those
+	// that no op names.
 	Bytes, Workspace unit.Bytes
-	// Peak is the most that is in use at once, if ops are taken in the order in which they are issued:
-	// of what is given and of results always, of other tensors from the first op that uses them to the
-	// last. At is the first op at which it is, Alive what is in use then, largest first.
+	// Peak is the largest memory in use at once, if ops run in the order in which they are issued.
+	// Given tensors and results are always in use, others from the first op that uses them to the
+	// last. At is the first op with that peak, Alive what is in use then, largest first.
 	Peak  unit.Bytes
 	At    []string
 	Alive []Held
 }
 
-// Held is a tensor and what it takes.
+// Held is a tensor and its size.
 type Held struct {
 	Name  string
 	Bytes unit.Bytes
 }
 
-// extent is a tensor that lies somewhere, with all that lie in it, and which ops use it.
+// An extent is a tensor with storage of its own, with all tensors stored in it, and the ops that
+// use it.
 type extent struct {
 	Held
 	typ       dtype.Type
@@ -38,11 +39,11 @@ type extent struct {
 	symmetric bool
 	// persistent ones have an allocation of their own in every iteration
 	persistent bool
-	parts      []string // the tensors of the program in it, itself among them
-	uses       []int    // of Lowered.Ops
+	parts      []string // the tensors of the program in it, including itself
+	uses       []int    // indices in Lowered.Ops
 }
 
-// extents lists all that somebody uses.
+// extents lists the storage that is used.
 func (w *lowering) extents() (list []extent) {
 	at, shared := map[string]int{}, w.sharedHomes()
 	add := func(e extent) {
@@ -81,7 +82,7 @@ func (w *lowering) extents() (list []extent) {
 	})
 }
 
-// sharedHomes are the tensors in which others lie at different times.
+// sharedHomes returns the tensors in which others are stored at different times.
 func (x *plan) sharedHomes() map[string]bool {
 	in := map[string]bool{}
 	for _, t := range x.tensors {
@@ -92,7 +93,7 @@ func (x *plan) sharedHomes() map[string]bool {
 	return in
 }
 
-// account works out what a lowered program needs.
+// account computes the memory of a lowered program.
 func (w *lowering) account() Usage {
 	m := Usage{}
 	extents := w.extents()
@@ -109,7 +110,7 @@ func (w *lowering) account() Usage {
 		m.Bytes += e.Bytes
 	}
 	steps := len(w.units())             // of one iteration; others are as the first
-	from := make([]unit.Bytes, steps+1) // what is in use from an op on that was not before
+	from := make([]unit.Bytes, steps+1) // bytes whose use begins at an op
 	for i := range extents {
 		e := &extents[i]
 		if first, last := e.lives(steps); first <= last {
@@ -136,7 +137,7 @@ func (w *lowering) account() Usage {
 	return m
 }
 
-// lives is the first and the last op of the first iteration when it is in use.
+// lives returns the first and the last op of the first iteration during which it is in use.
 func (e *extent) lives(steps int) (first, last int) {
 	if e.stays {
 		return 0, steps - 1
@@ -144,7 +145,7 @@ func (e *extent) lives(steps int) (first, last int) {
 	return e.within(steps)
 }
 
-// within is the first and the last op of the first iteration that uses it.
+// within returns the first and the last op of the first iteration that uses it.
 func (e *extent) within(steps int) (first, last int) {
 	first, last = steps, -1
 	for _, op := range e.uses {

@@ -10,19 +10,19 @@ import (
 	"collsim/unit"
 )
 
-// Calls that do the same to several tensors become one call of a tensor in which they all lie.
-// What kernels of the program write is written there at once; what is given, or lies elsewhere
-// already, is copied there first, and in place copied back. It is done element by element, so that
-// results are in the same order: all_reduce and broadcast. Of other collectives the parts of a rank
-// would lie apart.
+// Calls that do the same to several tensors become one call of a tensor in which all of these are
+// stored. Kernels of the program write their results there directly. Given tensors, or tensors
+// already stored elsewhere, are copied there first, and in place copied back. The result must have
+// the same elements in the same order, as all_reduce and broadcast do. In other collectives the
+// parts of a rank would not be contiguous.
 
-// bucket joins calls until they have so many bytes, as DistributedDataParallel does: a bucket is
-// closed when it has reached the size, and issued when its last member would have been.
+// bucket joins calls until they have so many bytes, as DistributedDataParallel does. A bucket is
+// closed when it has reached the size, and issued in the place of its last member.
 func bucket(x *plan) (*plan, error) {
 	return merge(x, "bucket", x.passes.Bucket, false)
 }
 
-// coalesce joins calls that stand next to each other.
+// coalesce joins adjacent calls.
 func coalesce(x *plan) (*plan, error) {
 	return merge(x, "coalesce", 0, true)
 }
@@ -34,7 +34,7 @@ type open struct {
 	bytes unit.Bytes
 }
 
-// merge is the pass: with a size, or of neighbours only.
+// merge applies the pass: up to a size, or to neighbours only.
 func merge(x *plan, pass string, size unit.Bytes, neighbours bool) (*plan, error) {
 	y := x.fork()
 	groups := x.mergeable(y, pass, size, neighbours)
@@ -65,8 +65,8 @@ func merge(x *plan, pass string, size unit.Bytes, neighbours bool) (*plan, error
 	return y.total(pass, x, fmt.Sprintf("calls: %d instead of %d", y.calls(), x.calls())), nil
 }
 
-// mergeable finds which calls become one, each by its members in order. Why others do not is noted
-// in y.
+// mergeable finds which calls become one, each by its members in order. It notes in y why others do
+// not.
 func (x *plan) mergeable(y *plan, pass string, size unit.Bytes, neighbours bool) (groups [][]int) {
 	var opened []open
 	closing := func(i int) {
@@ -111,7 +111,8 @@ func (x *plan) mergeable(y *plan, pass string, size unit.Bytes, neighbours bool)
 	return groups
 }
 
-// decidedGroups are those that were decided at other sizes. The pass is the first of their names.
+// decidedGroups returns the groups that were decided at other sizes. The first of their names is
+// the pass.
 func (x *plan) decidedGroups(d *Decisions, pass string) (groups [][]int) {
 	for _, names := range d.Merged {
 		if names[0] != pass {
@@ -128,7 +129,8 @@ func (x *plan) decidedGroups(d *Decisions, pass string) (groups [][]int) {
 	return groups
 }
 
-// mergeKey is equal for calls that may become one; empty if it is none of those, and why not.
+// mergeKey returns a key that is equal for calls that may become one. It is empty for other ops,
+// with the reason.
 func (x *plan) mergeKey(r *resolved) (key, why string) {
 	if r.call == nil {
 		return "", ""
@@ -152,8 +154,8 @@ func (x *plan) mergeKey(r *resolved) (key, why string) {
 		r.inPlace()), ""
 }
 
-// between reports whether an op must come after calls, so that they cannot be done behind it: it
-// reads or writes what they write, or writes what they read.
+// between reports whether an op must come after calls, so that they cannot be moved behind it. It
+// must if it reads or writes what they write, or writes what they read.
 func (x *plan) between(ops []int, r *resolved) bool {
 	for _, i := range ops {
 		call := &x.ops[i]
@@ -229,7 +231,8 @@ func (y *plan) join(x *plan, pass string, ops []int) {
 	}
 }
 
-// joined notes which calls have become one, so many of them by copies, and back.
+// joined notes which calls have become one, how many operands are copied, and whether they are
+// copied back.
 func (y *plan) joined(pass string, r *resolved, copies int, back bool) {
 	size := unit.Bytes(r.in[0].Shape.Elements() * int64(r.in[0].Type.Width()))
 	did := fmt.Sprintf("%d calls in one of %v", len(r.members), size)
@@ -246,15 +249,15 @@ func (y *plan) joined(pass string, r *resolved, copies int, back bool) {
 	y.note(pass, r.members, did, why)
 }
 
-// rests reports whether a tensor stays where it is: it is given or a result, or lies in
-// another already.
+// rests reports whether a tensor cannot be moved: it is given or a result, or already stored in
+// another.
 func (x *plan) rests(name string) bool {
 	_, lies := x.homes[name]
 	return lies || x.roles[name] != schedule.Inner
 }
 
-// moves reports whether a result of x may be computed where other tensors lie: ops write it before
-// any reads it.
+// moves reports whether a result of x may be computed in another tensor's memory: ops write it
+// before any reads it.
 func (y *plan) moves(x *plan, name string) bool {
 	if _, lies := y.homes[name]; lies || y.roles[name] != schedule.Result {
 		return false
@@ -271,7 +274,7 @@ func (y *plan) moves(x *plan, name string) bool {
 	return false
 }
 
-// pack adds a copy of what a call reads, and returns it.
+// pack adds a copy of a call's operand, and returns it.
 func (x *plan) pack(m *resolved, bucket string) Tensor {
 	t := m.in[0]
 	t.Name = x.fresh("packed_" + m.In[0])
@@ -280,7 +283,8 @@ func (x *plan) pack(m *resolved, bucket string) Tensor {
 	return t
 }
 
-// copied is a kernel that copies a tensor, of a call, and comes after what that comes after.
+// copied returns a kernel that copies a call's tensor, and that comes after what the call comes
+// after.
 func (x *plan) copied(of *resolved, what string, from, to Tensor) resolved {
 	op, err := kernel.NewCast(kernel.Tensor{Name: from.Name, Type: from.Type, Shape: from.Shape},
 		from.Type)
@@ -293,7 +297,7 @@ func (x *plan) copied(of *resolved, what string, from, to Tensor) resolved {
 		in: []Tensor{from}, out: to}
 }
 
-// calls is how many there are.
+// calls returns the number of calls.
 func (x *plan) calls() (n int) {
 	for i := range x.ops {
 		if x.ops[i].call != nil {
@@ -303,7 +307,7 @@ func (x *plan) calls() (n int) {
 	return n
 }
 
-// fresh is a name that no tensor has.
+// fresh returns a name that no tensor has.
 func (x *plan) fresh(name string) string {
 	for _, taken := x.roles[name]; taken; _, taken = x.roles[name] {
 		name += "_"

@@ -10,11 +10,11 @@ import (
 	"collsim/unit"
 )
 
-// One-shot has small sums done in one round, as torch's Inductor does where symmetric memory is
-// enabled (torch/_inductor/comm_lowering.py, _should_lower_as_one_shot_all_reduce): sums alone, of
-// at most the threshold, of a buffer that can be realised as one for communication.
+// The pass one_shot executes small sums in one round, as torch's Inductor does where symmetric
+// memory is enabled (torch/_inductor/comm_lowering.py, _should_lower_as_one_shot_all_reduce). It
+// applies to sums of at most the threshold, on a buffer that can be realised for communication.
 
-// oneShot is the pass.
+// oneShot applies the pass.
 func oneShot(x *plan) (*plan, error) {
 	y := x.fork()
 	decided := x.passes.Decided
@@ -58,7 +58,7 @@ func (y *plan) decideOneShot(x *plan, r *resolved) bool {
 	return true
 }
 
-// oneShotOf says why a call is not done in one shot.
+// oneShotOf returns why a call is not done in one shot, and whether it can be.
 func (x *plan) oneShotOf(r *resolved, size unit.Bytes) (why string, can bool) {
 	switch {
 	case r.call.Op != collective.Sum:
@@ -76,8 +76,8 @@ func (x *plan) oneShotOf(r *resolved, size unit.Bytes) (why string, can bool) {
 	return "", true
 }
 
-// shoot adds a call that is done in one shot, on symmetric memory. One in place gives its result
-// elsewhere, and a kernel copies that back, which alone waits for it.
+// shoot adds a call that is done in one shot, on symmetric memory. An in-place call gets a separate
+// result, and a kernel copies that back; only this kernel waits for it.
 func (x *plan) shoot(r *resolved) {
 	x.tensors[x.at[r.In[0]]].Memory = Symmetric
 	o := *r.Op

@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// Order is how ranks take turns with forward and backward passes.
+// An Order is how ranks alternate between forward and backward passes.
 type Order uint8
 
 // The orders.
 const (
 	AsWritten Order = iota // all forward, then all backward
-	// OneForwardOneBackward is that of PipeDream-flush (Narayanan et al., "Memory-Efficient
-	// Pipeline-Parallel DNN Training", ICML 2021), which Megatron has as well: stage s of p does p−1−s
-	// microbatches forward, then one forward and one backward in turn, then the rest backward.
+	// OneForwardOneBackward is the order of PipeDream-flush (Narayanan et al., "Memory-Efficient
+	// Pipeline-Parallel DNN Training", ICML 2021), which Megatron has as well. Stage s of p does
+	// p−1−s microbatches forward, then one forward and one backward in turn, then the remaining
+	// backward passes.
 	OneForwardOneBackward
 )
 
@@ -23,20 +24,20 @@ var orderNames = [...]string{"as written", "1f1b"}
 // Orders lists the names of the orders.
 func Orders() []string { return orderNames[:] }
 
-// String is such as "1f1b".
+// String returns the name, such as "1f1b".
 func (o Order) String() string { return orderNames[o] }
 
 // turns orders the ops of a program with its backward pass.
 type turns struct {
 	q      *Program
 	ranks  [][]int // of each op
-	stage  []int   // of each op, −1 if several do it, or none
-	needs  [][]int // ops before each that it must come after
+	stage  []int   // of each op; −1 if several stages do it, or none
+	needs  [][]int // of each op: ops that it must come after
 	issued []bool
 	order  []int
 }
 
-// ordered is q, which is p with its backward pass, in p's order.
+// ordered returns q, which is p with its backward pass, in p's order.
 func (p *Program) ordered(q *Program) (*Program, error) {
 	if !p.Gradient {
 		return nil, &Error{-1, -1, "order", fmt.Sprintf("order %q is one of forward and backward "+
@@ -52,7 +53,7 @@ func (p *Program) ordered(q *Program) (*Program, error) {
 	}
 	t := &turns{q: q, issued: make([]bool, len(q.Ops))}
 	for i := range q.Ops {
-		teams, _ := q.teamsOf(q.Ops[i].Group) // plain has found it
+		teams, _ := q.teamsOf(q.Ops[i].Group) // plain has checked it
 		t.ranks = append(t.ranks, q.ranksOf(teams))
 		t.stage = append(t.stage, slices.IndexFunc(stages, func(of Stage) bool {
 			return !slices.ContainsFunc(t.ranks[i],
@@ -60,7 +61,7 @@ func (p *Program) ordered(q *Program) (*Program, error) {
 		}))
 	}
 	t.depend()
-	if err := t.play(len(stages)); err != nil {
+	if err := t.issueAll(len(stages)); err != nil {
 		return nil, sourced(err, q.Ops)
 	}
 	ordered := *q
@@ -68,14 +69,14 @@ func (p *Program) ordered(q *Program) (*Program, error) {
 	for _, i := range t.order {
 		o := q.Ops[i]
 		if t.stage[i] < 0 && o.phase == backwardPass && o.Call != "" {
-			o.Stream = streamOf(&o) + ":grad" // what goes back does not wait for what goes on
+			o.Stream = streamOf(&o) + ":grad" // gradients do not wait for activations
 		}
 		ordered.Ops = append(ordered.Ops, o)
 	}
 	return &ordered, nil
 }
 
-// streamOf is the stream that a call is on.
+// streamOf returns the stream of a call.
 func streamOf(o *Op) string {
 	if o.Stream == "" {
 		return "comm"
@@ -83,13 +84,13 @@ func streamOf(o *Op) string {
 	return o.Stream
 }
 
-// Stage is a stage of a pipeline: the ranks of the group of its name.
+// A Stage is a stage of a pipeline: the ranks of the group of its name.
 type Stage struct {
 	Name  string
 	Ranks []int
 }
 
-// stages are those of a program, in order; nil if it names none.
+// stages returns the stages of a program, in order; nil if it names none.
 func (p *Program) stages() (list []Stage, err error) {
 	fail := func(format string, args ...any) ([]Stage, error) {
 		return nil, &Error{-1, -1, "stages", fmt.Sprintf(format, args...)}
@@ -115,8 +116,8 @@ func (p *Program) stages() (list []Stage, err error) {
 	return list, nil
 }
 
-// depend finds what each op must come after: on a rank of both, it reads or overwrites what that
-// writes, overwrites what that reads, or is after it.
+// depend finds what each op must come after. On a rank of both, it reads or overwrites what the
+// other writes, overwrites what the other reads, or names it in After.
 func (t *turns) depend() {
 	writers, readers, named := map[string][]int{}, map[string][]int{}, map[string][]int{}
 	meet := func(i int, list []int) {
@@ -147,14 +148,14 @@ func (t *turns) depend() {
 	}
 }
 
-// turn is a pass of a microbatch on a stage, and the ops that it is made of.
+// A turn is a pass of a microbatch on a stage, and its ops.
 type turn struct {
 	phase      phase
 	microbatch int
 	ops        []int
 }
 
-// turnsOf lists those of a stage in their order. What reads gradients is in none of them.
+// turnsOf lists the turns of a stage in their order, without ops that read gradients.
 func (t *turns) turnsOf(stage, stages int) (list []turn) {
 	passes := [2][]turn{}
 	for i := range t.q.Ops {
@@ -187,9 +188,9 @@ func (t *turns) turnsOf(stage, stages int) (list []turn) {
 	return list
 }
 
-// play issues all ops: in every round what several stages do together and what can be done, then of
-// each stage one turn.
-func (t *turns) play(stages int) error {
+// issueAll issues all ops. Each round issues what several stages do together, as far as it is
+// ready, then one turn of each stage.
+func (t *turns) issueAll(stages int) error {
 	turns := make([][]turn, stages)
 	for stage := range turns {
 		turns[stage] = t.turnsOf(stage, stages)
@@ -232,7 +233,7 @@ func (t *turns) isReady(ops []int) bool {
 	return true
 }
 
-// issue issues an op, if it has not been and can be.
+// issue issues an op, if it has not been issued and is ready.
 func (t *turns) issue(i int) {
 	if t.issued[i] || slices.ContainsFunc(t.needs[i], func(j int) bool { return !t.issued[j] }) {
 		return
@@ -241,7 +242,7 @@ func (t *turns) issue(i int) {
 	t.order = append(t.order, i)
 }
 
-// stuck says which turns wait for what.
+// stuck returns an error that names what the turns wait for.
 func (t *turns) stuck(turns [][]turn) error {
 	var waits []string
 	first := -1

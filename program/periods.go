@@ -2,13 +2,13 @@ package program
 
 import "slices"
 
-// When on a rank something is certain to have ended. What is on a stream ends in its order, so that
-// what has ended is told by a number for each stream.
+// Times at which something has certainly ended on a rank. Parts on a stream end in order, so a
+// number for each stream says what has ended.
 
-// clock is how many parts of each stream of a rank have ended; none of those behind its end.
+// A clock is how many parts of each stream of a rank have ended; omitted streams have none.
 type clock []int32
 
-// join has a clock be no earlier than another.
+// join returns the later of two clocks, stream by stream.
 func (c clock) join(d clock) clock {
 	for i, n := range d {
 		if i < len(c) {
@@ -20,7 +20,7 @@ func (c clock) join(d clock) clock {
 	return c
 }
 
-// meet has a clock be no later than another.
+// meet returns the earlier of two clocks, stream by stream.
 func (c clock) meet(d clock) clock {
 	c = c[:min(len(c), len(d))]
 	for i := range c {
@@ -29,7 +29,7 @@ func (c clock) meet(d clock) clock {
 	return c
 }
 
-// within reports whether what has ended by a clock has by another.
+// within reports whether everything that has ended by c has ended by d.
 func (c clock) within(d clock) bool {
 	for i, n := range c {
 		if n > 0 && (i >= len(d) || n > d[i]) {
@@ -39,14 +39,14 @@ func (c clock) within(d clock) bool {
 	return true
 }
 
-// period is when ops use something on a rank: begins has what has ended before any of them begins,
-// ends is when all have ended.
+// A period is the time in which ops use something on a rank. begins is what has ended before any of
+// them begins; by ends all of them have ended.
 type period struct {
 	any          bool
 	begins, ends clock
 }
 
-// add has a period last as long as another as well.
+// add extends a period by another.
 func (p *period) add(q *period) {
 	switch {
 	case !q.any:
@@ -59,10 +59,10 @@ func (p *period) add(q *period) {
 	p.ends = p.ends.join(q.ends)
 }
 
-// order is when the ops of a rank begin and end.
+// An order has the periods of the ops of a rank.
 type order []period
 
-// periods are when a tensor is used: of each order, and in each a period an iteration.
+// periods returns when a tensor is used: for each order, a period for each iteration.
 func (w *lowering) periods(e *extent, orders []order) []period {
 	n := max(w.Iterations, 1)
 	list := make([]period, len(orders)*n)
@@ -74,8 +74,8 @@ func (w *lowering) periods(e *extent, orders []order) []period {
 	return list
 }
 
-// free reports whether a tensor may lie in a space that has been used: all that use it come after
-// all that have used the space, and before those of the next iteration.
+// free reports whether a tensor may be stored in a space that has been used. All uses of the tensor
+// must come after all uses of the space, and before those of the next iteration.
 func (w *lowering) free(space, tensor []period) bool {
 	n := max(w.Iterations, 1)
 	for i := 0; i < len(space); i += n {
@@ -94,7 +94,7 @@ func (w *lowering) free(space, tensor []period) bool {
 	return true
 }
 
-// orders are those of all ranks, each once.
+// orders returns the distinct orders of all ranks.
 func (w *lowering) orders() (list []order) {
 	same := func(p, q period) bool {
 		return p.any == q.any && slices.Equal(p.begins, q.begins) && slices.Equal(p.ends, q.ends)
@@ -108,12 +108,12 @@ func (w *lowering) orders() (list []order) {
 	return list
 }
 
-// order is that of a rank.
+// order returns the order of a rank.
 func (w *lowering) order(rank int) order {
 	o := make(order, len(w.result.Ops))
 	streams := map[int32]int{}
-	ended := map[int]clock{} // by part, when it has
-	var last []clock         // by stream, of the part so far
+	ended := map[int]clock{} // by part: when it has ended
+	var last []clock         // by stream: of its last part so far
 	for i, op := range w.result.Ops {
 		for _, p := range op.Parts {
 			if ranks := w.parts[p].Ranks; ranks != nil && !slices.Contains(ranks, rank) {

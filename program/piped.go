@@ -10,8 +10,9 @@ import (
 	"collsim/unit"
 )
 
-// pipelines is the pass that has matmuls and the collectives beside them become pipelines: all that
-// can, or those with which the program takes less time. Those of equal sizes are decided together.
+// pipelines applies the pass that turns matmuls and adjacent collectives into pipelines: all that
+// can be, or those with which the program takes less time. Pipelines of equal sizes are decided
+// together.
 func pipelines(x *plan) (*plan, error) {
 	y := x.fork()
 	if d := x.passes.Decided; d != nil {
@@ -45,7 +46,7 @@ func pipelines(x *plan) (*plan, error) {
 	return y.total("pipeline", x, prose.Plural(len(y.piped), "pipeline")), nil
 }
 
-// kindOf is equal for ops that take equal times as a pipeline, and apart.
+// kindOf returns a key that is equal for ops that take equal times, as a pipeline and separately.
 func kindOf(ops []resolved) string {
 	var b strings.Builder
 	for i := range ops {
@@ -58,7 +59,8 @@ func kindOf(ops []resolved) string {
 	return b.String()
 }
 
-// pipe has the ops that begin there become pipelines, unless it is to be faster and is not.
+// pipe turns the ops that begin at starts into pipelines. If the pass asks for what is faster, it
+// keeps them only if they are.
 func (x *plan) pipe(starts []int) {
 	with := x.fork()
 	var units [][]string
@@ -94,7 +96,7 @@ func (x *plan) pipe(starts []int) {
 	}
 }
 
-// unpiped notes why collectives with a matmul beside them are no pipelines.
+// unpiped notes why collectives next to a matmul are no pipelines.
 func (x *plan) unpiped() {
 	for at := range x.ops {
 		r := &x.ops[at]

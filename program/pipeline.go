@@ -9,14 +9,14 @@ import (
 	"collsim/schedule"
 )
 
-// Variant is how a pipeline of torch's symmetric memory is written down.
+// A Variant selects how a pipeline of torch's symmetric memory is ordered.
 type Variant uint8
 
-// The variants. Seed is as it was published (pytorch/pytorch, torch/distributed/
-// _symmetric_memory/__init__.py, of June 2024), which races: of gathering, one call with the next
-// from 3 ranks on; of scattering from 4 within a call, and from 2 with the next. Repaired has the
-// missing order: of gathering, the last barrier also waits for the copies of the other stream; of
-// scattering, a further barrier follows every copy.
+// Seed is as published (pytorch/pytorch, torch/distributed/_symmetric_memory/__init__.py, of June
+// 2024), which races. In gathering, one call races with the next from 3 ranks on. In scattering, it
+// races from 4 ranks on within a call, and from 2 with the next. Repaired adds the missing order.
+// In gathering, the last barrier also waits for the copies of the other stream. In scattering, a
+// further barrier follows every copy.
 const (
 	Repaired Variant = iota
 	Seed
@@ -24,39 +24,40 @@ const (
 
 var variantNames = [...]string{"repaired", "seed"}
 
-// String is "repaired" or "seed".
+// String returns "repaired" or "seed".
 func (v Variant) String() string { return variantNames[v] }
 
-// Shards is what a fused matmul is of, on every one of a number of ranks.
+// Shards are the operands of a fused matmul on each rank.
 type Shards struct {
 	Ranks   int
 	Variant Variant
-	// A is a rank's own: a shard of the left operand along Axis where it is gathered, the whole left
-	// operand (of a part of K) where the result is scattered along Axis.
+	// A is a rank's own operand. Where it is gathered, it is a shard of the left operand along
+	// Axis. Where the result is scattered along Axis, it is the whole left operand, for a part of
+	// K.
 	A    kernel.Tensor
 	Axis int
-	// Bs are the right operands, several where A is gathered; Outs their results' types, of which
-	// none is B's type where A is gathered, A's where the result is scattered.
+	// Bs are the right operands, several where A is gathered. Outs are their results' types; 0
+	// means B's type where A is gathered, A's where the result is scattered.
 	Bs   []kernel.Tensor
 	Outs []dtype.Type
-	// TransposeB, unless nil, says which of Bs lie transposed; none of a scaled matmul.
+	// TransposeB, unless nil, says which of Bs are stored transposed; a scaled matmul has none.
 	TransposeB []bool
-	// Scales, unless nil, are those of a scaled matmul, one for each of Bs: their A is the shard's
-	// own, row-wise [.., m, 1] or of one element for all shards.
+	// Scales, unless nil, are the scales of a scaled matmul, one for each of Bs. Their A is the
+	// shard's own, row-wise [.., m, 1], or one element for all shards.
 	Scales []kernel.Scales
 	// Mean divides a scattered sum by the number of ranks.
 	Mean bool
 }
 
-// Refusal is a fused matmul that cannot be.
+// A Refusal is an error for a fused matmul that cannot be.
 type Refusal struct{ What, Value, Want string }
 
-// Error is one line.
+// Error formats the refusal in one line.
 func (r *Refusal) Error() string {
 	return fmt.Sprintf("program: %s = %s: %s", r.What, r.Value, r.Want)
 }
 
-// check holds the operands to what both pipelines ask of them.
+// check checks the operands against what both pipelines need.
 func (s *Shards) check() error {
 	refuse := func(what string, value any, want string) error {
 		return &Refusal{what, fmt.Sprint(value), want}
@@ -95,7 +96,8 @@ func (s *Shards) check() error {
 	return nil
 }
 
-// moved is a shape with an axis in front, and then as a matrix: rows by the length of the last.
+// moved returns a shape with an axis in front, and its size as a matrix: rows by the length of the
+// last axis.
 func moved(s collective.Shape, axis int) (front collective.Shape, rows, columns int64) {
 	front = collective.Shape{s[axis]}
 	for i, n := range s {
@@ -110,11 +112,11 @@ func moved(s collective.Shape, axis int) (front collective.Shape, rows, columns 
 	return front, front.Elements() / columns, columns
 }
 
-// isLaidOut reports whether moving an axis to the front leaves a contiguous tensor as it is: what
-// stands before it has one element.
+// isLaidOut reports whether moving an axis to the front leaves a contiguous tensor unchanged: the
+// axes before it have one element.
 func isLaidOut(s collective.Shape, axis int) bool { return s[:axis].Elements() == 1 }
 
-// matmul is the operation of the i-th B on so many rows of A.
+// matmul returns the operation of the i-th B on so many rows of A.
 func (s *Shards) matmul(i int, rows, columns int64, usual dtype.Type) (kernel.Op, error) {
 	out := usual
 	if s.Outs != nil && s.Outs[i] != 0 {
@@ -136,13 +138,14 @@ type builder struct {
 	plan schedule.Plan
 }
 
+// newBuilder returns a builder without tensors.
 func newBuilder(name string, s *Shards, base dtype.Type, op collective.Op) *builder {
 	none := make([]int64, s.Ranks)
 	return &builder{plan: schedule.Plan{Name: name, Lanes: 2, Spec: collective.Spec{
 		Kind: collective.Custom, Type: base, Op: op, Ranks: s.Ranks, Splits: [][]int64{none, none}}}}
 }
 
-// tensor adds one, cut into so many even blocks, and returns its buffer.
+// tensor adds a tensor, cut into so many even blocks, and returns its buffer.
 func (b *builder) tensor(t kernel.Tensor, role schedule.Role, blocks int) schedule.Buffer {
 	x := schedule.Tensor{Name: t.Name, Type: t.Type, Shape: t.Shape, Role: role}
 	if blocks > 1 {
@@ -152,18 +155,18 @@ func (b *builder) tensor(t kernel.Tensor, role schedule.Role, blocks int) schedu
 	return schedule.FirstTensor + schedule.Buffer(len(b.plan.Tensors)-1)
 }
 
-// symmetric is tensor, of memory that others may read.
+// symmetric adds a tensor of memory that other ranks may read.
 func (b *builder) symmetric(t kernel.Tensor, blocks int) schedule.Buffer {
 	at := b.tensor(t, schedule.Inner, blocks)
 	b.plan.Tensors[len(b.plan.Tensors)-1].Symmetric = true
 	return at
 }
 
-// define adds a line of what is computed.
+// define adds a definition.
 func (b *builder) define(d schedule.Def) { b.plan.Defs = append(b.plan.Defs, d) }
 
-// operands adds what a kernel reads besides A, under names with its number behind them, and returns
-// all of its operands: a, and A's scale if that has more than one element, are given.
+// operands adds the operands of a kernel besides A, with its number in their names, and returns all
+// of its operands. a, and rows for A's scales by row, exist already.
 func (b *builder) operands(op kernel.Op, number int, a, rows schedule.Buffer) []schedule.Buffer {
 	list := []schedule.Buffer{a}
 	for _, t := range op.Operands()[1:] {
@@ -192,19 +195,19 @@ const (
 	backend
 )
 
-// name is the tensor that a buffer is.
+// name returns the name of a buffer's tensor.
 func (b *builder) name(of schedule.Buffer) string {
 	return b.plan.Tensors[of-schedule.FirstTensor].Name
 }
 
-// counter counts what a lane has posted.
+// A counter counts the posts of both streams.
 type counter struct {
 	*schedule.Lane
-	posts [2]int // of both streams, as far as this lane knows: they post at the same places
+	posts [2]int // of both streams; each lane counts both, since they post at the same places
 }
 
-// wait has the stream on wait for all that the stream of has been given so far. Both streams come
-// here: one posts, the other awaits that.
+// wait makes stream on wait for everything issued to stream of so far. Both lanes call it: one
+// posts, the other awaits that.
 func (c *counter) wait(on, of int) {
 	c.posts[of]++
 	if c.Index == of {
@@ -217,7 +220,7 @@ func (c *counter) wait(on, of int) {
 // on reports whether the lane is that stream.
 func (c *counter) on(stream int) bool { return c.Index == stream }
 
-// meet is a barrier of all ranks on the pads of a channel, a kernel of one block.
+// meet adds a barrier of all ranks on the pads of a channel, as a kernel of one block.
 func (c *counter) meet(channel int) {
 	if c.Ranks > 1 {
 		c.Launch(schedule.Launch{Name: "barrier"})
@@ -225,7 +228,7 @@ func (c *counter) meet(channel int) {
 	}
 }
 
-// copy has a copy engine copy a region.
+// copy adds a copy of a region by a copy engine.
 func (c *counter) copy(to schedule.Region, from schedule.Source) {
 	c.Launch(schedule.Launch{Engine: schedule.CopyEngine, Name: "copy"})
 	c.Combine([]schedule.Region{to}, nil, from)

@@ -10,41 +10,41 @@ import (
 	"collsim/unit"
 )
 
-// plan is a program between two passes. A pass makes another of it.
+// A plan is a program between two passes. A pass turns one plan into another.
 type plan struct {
 	*Program
 	tensors []Tensor       // of the program, and those that passes have added
 	at      map[string]int // of tensors, by name
 	roles   map[string]schedule.Role
-	homes   map[string]home // of tensors that lie in others
+	homes   map[string]home // of tensors that are stored in others
 	ops     []resolved
-	piped   map[string]bool // first ops of those that become pipelines
+	piped   map[string]bool // first ops of pipelines
 	passes  Lowering
 	choose  Choose
-	chosen  map[string]Chosen // of all plans of a program
+	chosen  map[string]Chosen // shared by all plans of a program
 	notes   []Note
 	decided Decisions
-	// persistent buffers of communication are the same allocation in every iteration
+	// persistent says that buffers of communication are the same allocation in every iteration
 	persistent bool
-	used       map[string]use // how ops use tensors, once somebody has asked
+	used       map[string]use // how ops use tensors, once computed
 }
 
-// use is how many ops write a tensor, and which of them reads or writes it last.
+// use says how many ops write a tensor, and which op uses it last.
 type use struct{ writers, last int }
 
-// home is where a tensor lies in another, from an element on: as a part of it, or at times at which
-// other tensors do not.
+// A home is where a tensor is stored in another: from an element on, as a part of it or, if shared,
+// at times when other tensors are not.
 type home struct {
 	in     string
 	off    int64
 	shared bool
 }
 
-// Note is what a pass did to ops, or did not, and why; or which tensors the backward pass leaves
-// without a gradient.
+// A Note records what a pass did to ops, or did not, and why; or which tensors the backward pass
+// leaves without a gradient.
 type Note struct {
 	Pass    string
-	Ops     []string // none: the program
+	Ops     []string // none: the whole program
 	Tensors []string // in place of ops
 	Did     string
 	Why     string
@@ -53,17 +53,17 @@ type Note struct {
 	Timed bool
 }
 
-// Decisions are what passes have decided that sizes and times bear on, by names of ops.
+// Decisions are the choices of passes that depend on sizes and times, by names of ops.
 type Decisions struct {
-	OneShot []string   // calls that are done in one shot
-	Merged  [][]string // calls that have become one
+	OneShot []string   // calls done in one shot
+	Merged  [][]string // calls that became one
 	Piped   []string   // first ops of pipelines
 	Order   []string   // of units, by their first op; nil: as written
-	// Backward says what calls of the backward pass are carried out by, by their names.
+	// Backward has the algorithms of calls of the backward pass, by their names.
 	Backward map[string]string
 }
 
-// pass is one that a program goes through.
+// A pass transforms a plan if it is on.
 type pass struct {
 	name  string
 	on    func(*Lowering) bool
@@ -88,7 +88,7 @@ func passTable() []pass {
 	}
 }
 
-// newPlan is a program as written.
+// newPlan returns the plan of a program as written.
 func newPlan(l *lookup, passes Lowering, choose Choose) *plan {
 	x := &plan{Program: l.Program, at: map[string]int{}, roles: map[string]schedule.Role{},
 		homes: map[string]home{}, ops: l.ops, piped: map[string]bool{}, passes: passes,
@@ -99,7 +99,7 @@ func newPlan(l *lookup, passes Lowering, choose Choose) *plan {
 	return x
 }
 
-// fork is a plan that can be changed while x stays as it is.
+// fork returns a copy that can be changed independently.
 func (x *plan) fork() *plan {
 	y := *x
 	y.tensors, y.ops = slices.Clone(x.tensors), slices.Clone(x.ops)
@@ -109,7 +109,7 @@ func (x *plan) fork() *plan {
 	return &y
 }
 
-// useOf is how the ops of a plan use a tensor. They stay what they are from then on.
+// useOf returns how the ops of a plan use a tensor. The ops must not change afterwards.
 func (x *plan) useOf(name string) use {
 	if x.used == nil {
 		x.used = map[string]use{}
@@ -126,18 +126,18 @@ func (x *plan) useOf(name string) use {
 	return x.used[name]
 }
 
-// note adds one.
+// note adds a note.
 func (x *plan) note(pass string, ops []string, did, why string) {
 	x.notes = append(x.notes, Note{Pass: pass, Ops: ops, Did: did, Why: why})
 }
 
-// add is a tensor that a pass needs.
+// add adds a tensor that a pass needs.
 func (x *plan) add(t Tensor, role schedule.Role) {
 	x.at[t.Name], x.tensors = len(x.tensors), append(x.tensors, t)
 	x.roles[t.Name] = role
 }
 
-// units are the ops in their order: pipelines, and ops alone.
+// units returns the ops in order, in groups: pipelines, and single ops.
 func (x *plan) units() (list [][]resolved) {
 	for at := 0; at < len(x.ops); {
 		n := 1
@@ -150,7 +150,7 @@ func (x *plan) units() (list [][]resolved) {
 	return list
 }
 
-// namesOf are those of all ops of a unit.
+// namesOf returns the names of all ops of a unit.
 func namesOf(ops []resolved) (names []string) {
 	for i := range ops {
 		names = append(names, ops[i].names()...)
@@ -158,7 +158,7 @@ func namesOf(ops []resolved) (names []string) {
 	return names
 }
 
-// answersOf are the names by which others wait for a unit.
+// answersOf returns the names by which others wait for a unit.
 func answersOf(ops []resolved) (names []string) {
 	for i := range ops {
 		names = append(names, ops[i].answers()...)
@@ -166,7 +166,7 @@ func answersOf(ops []resolved) (names []string) {
 	return names
 }
 
-// time is how long a plan takes; known is false where nobody asks.
+// time returns the time of a plan; known is false where Lowering.Time is nil.
 func (x *plan) time() (t unit.Time, known bool, err error) {
 	if x.passes.Time == nil {
 		return 0, false, nil
@@ -179,7 +179,7 @@ func (x *plan) time() (t unit.Time, known bool, err error) {
 	return t, err == nil, err
 }
 
-// total is a plan with a note of what a pass did to the program, and what that saved.
+// total returns a plan with a note of what a pass did to the program, and the time that this saved.
 func (x *plan) total(pass string, before *plan, did string) *plan {
 	n := Note{Pass: pass, Did: did}
 	was, known, err := before.time()

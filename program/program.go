@@ -11,30 +11,30 @@ import (
 	"collsim/schedule"
 )
 
-// Program is what all ranks do: ops in order, on tensors that every rank has.
+// A Program is what all ranks do: ops in order, on tensors that every rank has.
 type Program struct {
 	Name       string
 	Ranks      int
 	Iterations int // back to back; 1 if 0
 	Groups     []Group
-	Tensors    []Tensor // others follow from the ops that write them
+	Tensors    []Tensor // further ones follow from the ops that write them
 	Ops        []Op
-	// Gradient has the program followed by its backward pass: see GradientName.
+	// Gradient appends the backward pass: see GradientName.
 	Gradient bool
-	// Order is the one in which ranks do forward and backward passes of microbatches. Stages are the
-	// names of the groups that a pipeline goes through, which OneForwardOneBackward has to know.
+	// Order is the order of forward and backward passes of microbatches. Stages are the names of
+	// the groups that a pipeline goes through, which OneForwardOneBackward needs.
 	Order  Order
 	Stages []string
 	notes  []Note // of its backward pass
 }
 
-// Group is who does a call together: each team for itself, all teams at once.
+// A Group is teams that do a call concurrently, each by itself.
 type Group struct {
 	Name  string
 	Teams [][]int
 }
 
-// Memory is where a tensor lies.
+// Memory is the kind of memory that stores a tensor.
 type Memory uint8
 
 // The kinds of memory.
@@ -57,51 +57,51 @@ func ParseMemory(name string) (Memory, error) {
 	return 0, fmt.Errorf("program: memory %q: private, registered or symmetric is expected", name)
 }
 
-// String is the name.
+// String returns the name.
 func (m Memory) String() string { return memoryNames[m] }
 
-// Tensor is what every rank has.
+// A Tensor exists on every rank.
 type Tensor struct {
 	Name   string
 	Type   dtype.Type
 	Shape  collective.Shape
 	Memory Memory
-	Keep   bool // a result, even if an op reads it
-	// rows, unless nil, is how much of its first axis each rank has; Shape has the most of them. Calls
-	// with splits make it so, and what kernels make of their results.
+	Keep   bool // a result even if an op reads it
+	// rows, unless nil, is the length of its first axis on each rank; Shape has the largest. Calls
+	// with splits give results such lengths, and kernels pass them on.
 	rows []int64
-	// NoGradient has no gradient go to it, and through it.
+	// NoGradient stops gradients: none is computed for it, or through it.
 	NoGradient bool
 }
 
-// Op is a collective or a kernel.
+// An Op is a collective or a kernel.
 type Op struct {
 	Name string
 	// Call is a collective as collective.ParseCommunication reads it, without type, team and shape,
-	// which follow from the tensor and the group; or Kernel is an operation by name, with its axis
-	// or time: "matmul", "scaled_matmul", "add", "cast", "sum axis=0", "mean axis=0", "move
-	// axis=1", "opaque 150 us".
+	// which follow from the tensor and the group. Kernel is an operation by name, with its axis or
+	// time: "matmul", "scaled_matmul", "add", "cast", "sum axis=0", "mean axis=0", "move axis=1",
+	// "opaque 150 us".
 	Call, Kernel string
 	In           []string
-	Out          string     // the tensor that it writes; of an opaque kernel none
+	Out          string     // the tensor that it writes; an opaque kernel has none
 	Outs         []string   // of a call of several tensors, in place of Out: one for each of In
-	Type         dtype.Type // of what a kernel gives; 0 is its first operand's
-	Group        string     // a call's teams; a kernel is of every rank in one; empty is all ranks
-	Stream       string     // empty is "compute" of a kernel, "comm" of a call
+	Type         dtype.Type // of a kernel's result; 0 means its first operand's
+	Group        string     // a call's teams, or a kernel's ranks; empty is all ranks
+	Stream       string     // empty is "compute" for a kernel, "comm" for a call
 	Algorithm    string     // of a call
-	Async        bool       // of a call: only who needs its result waits for it
-	// After are ops before it that must have ended on a rank before it begins there, besides those
+	Async        bool       // of a call: only readers of its result wait for it
+	// After lists earlier ops that must have ended on a rank before it begins there, besides those
 	// whose tensors it uses.
 	After      []string
-	Backward   string // of an opaque kernel, that of its backward pass: "opaque 300 us"
-	Microbatch int    // that it is of, from 0
+	Backward   string // of an opaque kernel: its backward pass, "opaque 300 us"
+	Microbatch int    // that it belongs to, from 0
 
-	origin int    // one more than the number of the op that it was made for; 0: it is that itself
+	origin int    // 1 + the number of the op that it was generated for; 0: it is in the program
 	phase  phase  // of a program with its backward pass
-	list   string // the call of several tensors that it is one of
+	list   string // the call of several tensors that it was made from
 }
 
-// Error is what is wrong with an op or a tensor.
+// An Error is an error in an op or a tensor.
 type Error struct {
 	Op     int    // −1: none
 	Tensor int    // −1: none
@@ -109,16 +109,16 @@ type Error struct {
 	Text   string
 }
 
-// Error is one line.
+// Error formats the error in one line.
 func (e *Error) Error() string { return "program: " + e.Text }
 
-// lookup is a program whose names are resolved.
+// A lookup is a program whose names are resolved.
 type lookup struct {
 	*Program
 	tensors       []Tensor // declared, and then those that ops write
 	ops           []resolved
 	byName        map[string]int // of tensors
-	written, read map[string]int // the last op that writes a tensor, and the last that reads it
+	written, read map[string]int // by tensor: the last op that writes it, and the last that reads it
 }
 
 // resolved is an op with its tensors.
@@ -127,25 +127,25 @@ type resolved struct {
 	number int
 	call   *collective.Communication
 	kernel kernel.Op
-	// shares, unless nil, are what groups of ranks do of a kernel whose operands they have different
-	// lengths of.
+	// shares, unless nil, are the kernels of groups of ranks whose operands have different lengths.
 	shares []share
 	teams  [][]int
 	in     []Tensor
-	out    Tensor // of no name where there is none
+	out    Tensor // without a name if there is none
 	// Of a call that several have become: their names, and the tensors that they read and wrote.
 	members, from, to []string
-	// of are ops of the program that this is the end of: who comes after them waits for this as well.
+	// of lists ops of the program that end with this op: ops that wait for them wait for this as
+	// well.
 	of []string
 }
 
-// share is a kernel on some ranks.
+// A share is a kernel on some ranks.
 type share struct {
 	kernel kernel.Op
 	ranks  []int
 }
 
-// tensor is the one of that name.
+// tensor returns the tensor of a name.
 func (l *lookup) tensor(name string) (Tensor, bool) {
 	i, known := l.byName[name]
 	if !known {
@@ -160,16 +160,16 @@ func (l *lookup) declare(t Tensor) {
 	l.tensors = append(l.tensors, t)
 }
 
-// Validate says what is wrong with a program, as an *Error.
+// Validate returns what is wrong with a program, as an *Error.
 func (p *Program) Validate() error {
 	_, err := p.resolve()
 	return err
 }
 
-// resolve finds what ops name, of the backward pass as well, if there is to be one.
+// resolve resolves the names of ops, including the backward pass if there is one.
 func (p *Program) resolve() (*lookup, error) { return p.resolveIn(p.Order) }
 
-// resolveIn is resolve with the ops in one order or another: they are the same.
+// resolveIn resolves as resolve does, with the ops in a given order.
 func (p *Program) resolveIn(order Order) (*lookup, error) {
 	listed, err := p.listed()
 	if err != nil {
@@ -198,7 +198,7 @@ func (p *Program) resolveIn(order Order) (*lookup, error) {
 	return l, nil
 }
 
-// plain finds what ops of one result name, and the types and shapes of what they write.
+// plain resolves the names of ops with one result, and finds the types and shapes of their results.
 func (p *Program) plain() (*lookup, error) {
 	l := &lookup{Program: p, byName: map[string]int{}, written: map[string]int{},
 		read: map[string]int{}}
@@ -293,13 +293,13 @@ func (l *lookup) op(i int) (resolved, error) {
 	return r, l.writes(&r)
 }
 
-// unnamed says that a tensor cannot be called so.
+// unnamed returns the error for a name that a tensor cannot have.
 func unnamed(name string) string {
 	return fmt.Sprintf("tensor %q: a name of letters, digits and _ is expected, and not in, out or "+
 		"scratch", name)
 }
 
-// writes declares what an op writes, or holds it to what is declared.
+// writes declares the result of an op, or checks it against its declaration.
 func (l *lookup) writes(r *resolved) error {
 	fail := func(format string, args ...any) error {
 		return &Error{r.number, -1, "out", r.Name + ": " + fmt.Sprintf(format, args...)}
@@ -349,7 +349,7 @@ func (l *lookup) isWritten(name string) bool {
 	return written
 }
 
-// stream is the op's stream by name.
+// stream returns the name of the op's stream.
 func (r *resolved) stream() string {
 	switch {
 	case r.Stream != "":
@@ -360,7 +360,7 @@ func (r *resolved) stream() string {
 	return "compute"
 }
 
-// role is what a tensor is to the whole.
+// role returns the role of a tensor in the whole.
 func (l *lookup) role(t Tensor) schedule.Role {
 	last, written := l.written[t.Name]
 	switch read, ok := l.read[t.Name]; {

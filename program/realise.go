@@ -2,32 +2,32 @@ package program
 
 import "fmt"
 
-// Layout is what is known of how a buffer lies in memory, as in Inductor's IR
+// A Layout says how far the layout of a buffer in memory is decided, as in Inductor's IR
 // (torch/_inductor/ir.py).
 type Layout uint8
 
 // The layouts.
 const (
-	Unrealised Layout = iota // a loop that no buffer has been made for yet
+	Unrealised Layout = iota // a loop without a buffer yet
 	Flexible                 // laid out, but another layout may still be chosen
-	Fixed                    // laid out for good: what is given, and what a call or a stranger writes
+	Fixed                    // laid out for good: given, or written by a call or foreign code
 	CommBuffer               // a buffer for communication
 )
 
 var layoutNames = [...]string{"unrealised", "flexible", "fixed", "communication buffer"}
 
-// String is "flexible", and so on.
+// String returns the name, such as "flexible".
 func (l Layout) String() string { return layoutNames[l] }
 
-// Buffer is what a tensor is kept in, for who would have it be a buffer for communication.
+// A Buffer stores a tensor, and may become a buffer for communication.
 type Buffer struct {
 	Name     string
 	Layout   Layout
-	Symbolic bool    // nobody knows its size yet
-	View     *Buffer // what it is a view of; nil if it is none
+	Symbolic bool    // its size is not known yet
+	View     *Buffer // the buffer that it is a view of; nil if it is no view
 }
 
-// behind is the buffer that all views of it are of.
+// behind returns the buffer that a view is of, through all views.
 func (b *Buffer) behind() *Buffer {
 	for b.View != nil {
 		b = b.View
@@ -36,15 +36,17 @@ func (b *Buffer) behind() *Buffer {
 }
 
 // Realisable reports whether it can become a buffer for communication, by the rules of
-// can_realize_as_comm_buffer (torch/_inductor/comm_lowering.py): a loop always, one already so,
-// one of a flexible layout whose size is known; nothing else. A view is what it is of.
+// can_realize_as_comm_buffer (torch/_inductor/comm_lowering.py). A loop can always; so can a buffer
+// that is one already, or one of a flexible layout and known size. Others cannot. A view goes by
+// its buffer.
 func (b *Buffer) Realisable() bool {
 	b = b.behind()
 	return b.Layout == Unrealised || b.Layout == CommBuffer || b.Layout == Flexible && !b.Symbolic
 }
 
-// Realise makes it one, by the rules of realize_as_comm_buffer: a fixed layout, or a size that is
-// not known, is an error; a second time changes nothing. A loop becomes flexible first.
+// Realise makes it a buffer for communication, by the rules of realize_as_comm_buffer. A fixed
+// layout, or an unknown size, is an error; a second time changes nothing. A loop becomes flexible
+// first.
 func (b *Buffer) Realise() error {
 	b = b.behind()
 	switch {
@@ -60,8 +62,8 @@ func (b *Buffer) Realise() error {
 	return nil
 }
 
-// bufferOf is the buffer of a tensor, and why its layout is what it is: what a kernel writes is a
-// loop, but of a matmul, which has a buffer of its own of a layout that may be chosen.
+// bufferOf returns the buffer of a tensor, and why its layout is so. The result of a kernel is a
+// loop, except of a matmul, which has a buffer of its own with a layout that may be chosen.
 func (x *plan) bufferOf(name string) (b *Buffer, why string) {
 	b = &Buffer{Name: name, Layout: Fixed}
 	if h, lies := x.homes[name]; lies && !h.shared {

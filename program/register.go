@@ -10,14 +10,14 @@ import (
 	"collsim/schedule"
 )
 
-// What others, or their network cards, are to read and write must be known to them: registered, or
-// symmetric. Registering takes the host a time, once for as long as the memory stays where it is.
-// What is given stays; what a program writes is another allocation in every iteration, unless
-// buffers are persistent: then the same op has the same allocation and offset in all of them, which
-// nothing else may use meanwhile (as alloc_id of torch's empty_strided_p2p, and what Inductor's
-// CommBufferLayout is allocated by).
+// Memory that other ranks, or their NICs, access must be known to them: registered, or symmetric.
+// Registering takes host time, once for as long as the memory stays where it is. Given tensors
+// stay. What a program writes is a new allocation in every iteration, unless buffers are
+// persistent. Then the same op has the same allocation and offset in all iterations, and nothing
+// else may use it meanwhile. That is alloc_id of torch's empty_strided_p2p, from which Inductor's
+// CommBufferLayout is allocated.
 
-// register is the pass that registers what calls read and write.
+// register applies the pass that registers the buffers of calls.
 func register(x *plan) (*plan, error) {
 	y := x.fork()
 	done, registered := 0, map[string]bool{}
@@ -54,10 +54,10 @@ func register(x *plan) (*plan, error) {
 	return y.total("register", x, fmt.Sprintf("%d buffers", done)), nil
 }
 
-// memoryOf is where a tensor lies.
+// memoryOf returns the kind of memory of a tensor.
 func (x *plan) memoryOf(name string) Memory { return x.tensors[x.at[name]].Memory }
 
-// settle has an op know that tensors are registered.
+// settle updates an op's tensors that are registered.
 func (r *resolved) settle(registered map[string]bool) {
 	r.in = slices.Clone(r.in)
 	for k := range r.in {
@@ -70,7 +70,7 @@ func (r *resolved) settle(registered map[string]bool) {
 	}
 }
 
-// persist is the pass that keeps buffers of communication where they are.
+// persist applies the pass that keeps buffers of communication where they are.
 func persist(x *plan) (*plan, error) {
 	y := x.fork()
 	y.persistent = true
@@ -108,7 +108,7 @@ func persist(x *plan) (*plan, error) {
 	return y.total("persistent", x, fmt.Sprintf("%d buffers", done)), nil
 }
 
-// rootOf is the tensor that a tensor lies in at all times, itself if it lies in none.
+// rootOf returns the tensor in which a tensor is always stored; itself if it has its own storage.
 func (x *plan) rootOf(name string) string {
 	for h, lies := x.homes[name]; lies && !h.shared; h, lies = x.homes[name] {
 		name = h.in
@@ -116,11 +116,11 @@ func (x *plan) rootOf(name string) string {
 	return name
 }
 
-// isPersistent reports whether a tensor is a buffer for communication that is kept.
+// isPersistent reports whether a tensor is a persistent buffer for communication.
 func (x *plan) isPersistent(t Tensor) bool { return x.persistent && t.Memory != Private }
 
-// known adds the parts that make buffers known to the other ranks that do a call, before it on its
-// stream, and returns their numbers: none where that costs nothing, or has been done.
+// known adds the parts that register buffers with the other ranks of a call, before it on its
+// stream, and returns their numbers: none where registering is free, or has been done.
 func (w *lowering) known(teams [][]int, stream string, iteration int, names []string) (
 	numbers []int) {
 	if w.passes.Registering == 0 {
@@ -151,7 +151,7 @@ func (w *lowering) known(teams [][]int, stream string, iteration int, names []st
 	return numbers
 }
 
-// registering is a part in which the host of some ranks registers a buffer.
+// registering returns a part in which the host of some ranks registers a buffer.
 func (w *lowering) registering(name string, ranks []int, stream int32) schedule.Part {
 	op := kernel.Op{Kind: kernel.Opaque, Time: w.passes.Registering}
 	tensors, _, _ := kernelOf(op, "")

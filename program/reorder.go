@@ -7,19 +7,19 @@ import (
 	"collsim/internal/prose"
 )
 
-// Reorder issues calls early and waits for them late: as far as what they read and write allows.
-// Earlier is not always better, since calls share a stream and links with others; so every order is
-// timed, and the shortest kept, of equal ones the first.
+// The pass reorder issues calls early and waits for them late, as far as what they read and write
+// allows. Earlier is not always better, since calls share a stream and links with others. So every
+// order is timed, and the shortest kept; of equal ones, the first.
 
-// way is one to issue the units of a program.
-type way struct {
+// An issueOrder is a rule for issuing the units of a program.
+type issueOrder struct {
 	name string
 	of   func(units [][]resolved, needs [][]int) []int
 }
 
-// ways lists those besides the one that is written.
-func ways() []way {
-	return []way{
+// issueOrders lists the rules besides the written order.
+func issueOrders() []issueOrder {
+	return []issueOrder{
 		{"wait late", func(units [][]resolved, _ [][]int) []int {
 			list := make([]int, len(units))
 			for i := range list {
@@ -32,7 +32,7 @@ func ways() []way {
 	}
 }
 
-// reorder is the pass.
+// reorder applies the pass.
 func reorder(x *plan) (*plan, error) {
 	units := x.units()
 	if d := x.passes.Decided; d != nil {
@@ -51,7 +51,7 @@ func reorder(x *plan) (*plan, error) {
 	best, shortest, kept := x.fork(), was, "as written"
 	tried := fmt.Sprintf("as written %v", was)
 	needs := x.dependences(units)
-	for _, way := range ways() {
+	for _, way := range issueOrders() {
 		var names []string
 		for _, i := range way.of(units, needs) {
 			names = append(names, units[i][0].Name)
@@ -73,8 +73,8 @@ func reorder(x *plan) (*plan, error) {
 	return best, nil
 }
 
-// inOrder is a plan with its units in an order, by the names of their first ops, in which only who
-// needs a call's result waits for it. nil is the plan as it is.
+// inOrder returns a plan with its units in an order, by the names of their first ops. Only readers
+// of a call's result wait for it then. With nil names it returns the plan as it is.
 func (x *plan) inOrder(units [][]resolved, names []string) *plan {
 	y := x.fork()
 	if names == nil {
@@ -95,8 +95,8 @@ func (x *plan) inOrder(units [][]resolved, names []string) *plan {
 	return y
 }
 
-// dependences lists the units before each that it must come after: those that it is after by name,
-// and those that use what it writes, or write what it uses.
+// dependences lists, for each unit, the earlier units that it must follow: those it names in After,
+// those that use what it writes, and those that write what it uses.
 func (x *plan) dependences(units [][]resolved) [][]int {
 	needs := make([][]int, len(units))
 	used, named := history[string]{}, map[string][]int{}
@@ -129,7 +129,7 @@ func (x *plan) dependences(units [][]resolved) [][]int {
 	return needs
 }
 
-// interval finds where a tensor lies: the outermost tensor that holds it, and its elements there.
+// interval returns where a tensor is stored: the outermost tensor, and the elements in it.
 func (x *plan) interval(name string, writes bool) interval[string] {
 	n, off := x.tensors[x.at[name]].Shape.Elements(), int64(0)
 	for h, lies := x.homes[name]; lies; h, lies = x.homes[name] {
@@ -138,20 +138,20 @@ func (x *plan) interval(name string, writes bool) interval[string] {
 	return interval[string]{name, off, off + n, writes}
 }
 
-// raised issues every call as soon as what it needs has been issued.
+// raised issues every call as soon as its needs have been issued.
 func raised(units [][]resolved, needs [][]int) []int {
 	return listed(units, needs, func(int) bool { return true })
 }
 
-// sunk does so too, and issues kernels that read no result of a call before those that do.
+// sunk issues calls as raised does, and kernels that read no result of a call before those that do.
 func sunk(units [][]resolved, needs [][]int) []int {
 	return listed(units, needs, func(i int) bool {
 		return !slices.ContainsFunc(needs[i], func(n int) bool { return units[n][0].call != nil })
 	})
 }
 
-// listed is an order in which, of what can be issued, calls come first, then what is preferred,
-// each in the order as written.
+// listed returns an order in which, of the units that can be issued, calls come first, then
+// preferred ones, each in the written order.
 func listed(units [][]resolved, needs [][]int, preferred func(int) bool) (list []int) {
 	issued := make([]bool, len(units))
 	rank := func(i int) int {
@@ -177,7 +177,7 @@ func listed(units [][]resolved, needs [][]int, preferred func(int) bool) (list [
 	return list
 }
 
-// moved notes of every call how far it was moved, and who waits for it.
+// moved notes for every call how far it was moved, and what waits for it.
 func (x *plan) moved(units [][]resolved) {
 	was := map[string]int{}
 	waited := map[string]bool{}

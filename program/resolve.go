@@ -59,8 +59,8 @@ func (l *lookup) resolveCall(r *resolved) (err error) {
 	return l.resultsOf(r, outs)
 }
 
-// follows refuses what a call says of itself that follows from its tensors, its group and its op:
-// it would have no effect.
+// follows refuses attributes of a call that follow from its tensors, its group and its op: they
+// would have no effect.
 func (l *lookup) follows(r *resolved) error {
 	c := r.call
 	switch {
@@ -80,7 +80,7 @@ func (l *lookup) follows(r *resolved) error {
 	return nil
 }
 
-// fitSplits holds what ranks have of a tensor to what a call takes of it.
+// fitSplits checks the lengths of a tensor on its ranks against what a call takes of it.
 func (l *lookup) fitSplits(r *resolved, n int) error {
 	t, axis := &r.in[0], r.call.Axis
 	if r.call.Kind != collective.AllGatherV && r.call.Kind != collective.AllToAllV {
@@ -114,7 +114,7 @@ func (l *lookup) fitSplits(r *resolved, n int) error {
 	return nil
 }
 
-// resultsOf is the result of a call that gives these shapes to the ranks of a team.
+// resultsOf sets the result of a call that gives these shapes to the ranks of a team.
 func (l *lookup) resultsOf(r *resolved, outs []collective.Shape) error {
 	n := len(outs)
 	rows := make([]int64, l.Ranks)
@@ -145,7 +145,7 @@ func (l *lookup) resultsOf(r *resolved, outs []collective.Shape) error {
 	return nil
 }
 
-// teamsOf are those of a group by name.
+// teamsOf returns the teams of a group by name.
 func (p *Program) teamsOf(group string) ([][]int, error) {
 	if group == "" || group == "all" {
 		return [][]int{nil}, nil
@@ -157,7 +157,7 @@ func (p *Program) teamsOf(group string) ([][]int, error) {
 	return p.Groups[i].Teams, nil
 }
 
-// teamSize is the number of ranks of a team; nil is all.
+// teamSize returns the number of ranks of a team; nil is all.
 func (p *Program) teamSize(team []int) int {
 	if team == nil {
 		return p.Ranks
@@ -165,8 +165,8 @@ func (p *Program) teamSize(team []int) int {
 	return len(team)
 }
 
-// resolveKernel finds the operation, of operands of which ranks have different lengths one for
-// each of the lengths.
+// resolveKernel finds the operation; if operands have different lengths on ranks, one for each of
+// the lengths.
 func (l *lookup) resolveKernel(r *resolved) error {
 	whole := make([]collective.Shape, len(r.in))
 	for i, t := range r.in {
@@ -184,7 +184,7 @@ func (l *lookup) resolveKernel(r *resolved) error {
 	return l.share(r, whole)
 }
 
-// share finds what each rank does of a kernel whose operands it has its own lengths of.
+// share finds each rank's kernel where operands have lengths of its own.
 func (l *lookup) share(r *resolved, whole []collective.Shape) error {
 	ranks := slices.Concat(r.teams...)
 	if r.teams[0] == nil {
@@ -229,7 +229,7 @@ func (l *lookup) share(r *resolved, whole []collective.Shape) error {
 	return nil
 }
 
-// kernelOn is the operation on operands of these shapes.
+// kernelOn returns the operation on operands of these shapes.
 func (r *resolved) kernelOn(shapes []collective.Shape) (op kernel.Op, err error) {
 	words := strings.Fields(r.Kernel)
 	name := strings.ReplaceAll(words[0], "-", "_")
@@ -274,7 +274,7 @@ func (r *resolved) kernelOn(shapes []collective.Shape) (op kernel.Op, err error)
 	return along(name, words[1:], operands[0], out)
 }
 
-// along is a kernel of one tensor, most of them along an axis.
+// along returns a kernel of one tensor, most of them along an axis.
 func along(name string, words []string, a kernel.Tensor, out dtype.Type) (kernel.Op, error) {
 	switch name {
 	case "cast":
@@ -299,7 +299,7 @@ func along(name string, words []string, a kernel.Tensor, out dtype.Type) (kernel
 	return kernel.NewMove(a, axis)
 }
 
-// matmul is one of operands as they lie: "transpose=a", "b" or "ab".
+// matmul returns a matmul of operands as they are stored: "transpose=a", "b" or "ab".
 func matmul(words []string, operands []kernel.Tensor, out dtype.Type) (kernel.Op, error) {
 	a, b := false, false
 	for _, word := range words {
@@ -313,7 +313,7 @@ func matmul(words []string, operands []kernel.Tensor, out dtype.Type) (kernel.Op
 	return kernel.NewMatmulOf(operands[0], operands[1], a, b, out)
 }
 
-// parsed is a kernel of one tensor by its own text, into which the tensor's shape and types go.
+// parsed returns a kernel of one tensor from its text, completed by the tensor's shape and types.
 func parsed(name string, words []string, a kernel.Tensor, out dtype.Type) (kernel.Op, error) {
 	text := fmt.Sprintf("%s %v %s %v->%v", name, a.Shape, strings.Join(words, " "), a.Type, out)
 	return kernel.Parse(text)

@@ -9,19 +9,19 @@ import (
 	"collsim/unit"
 )
 
-// Reuse lets a tensor lie where others lay that nobody uses any more. That is certain where all
-// that use the one end before any that uses the other begins, for what they wait for anyhow:
-// nobody waits longer. Symmetric memory stays, since others may read it after its rank has gone
-// on; so does what is given or a result. Tensors share with those of their type.
+// The pass reuse stores a tensor in the memory of others that no op uses any more. All uses of the
+// one must end before any use of the other begins, by what they wait for anyway: no op waits
+// longer. Symmetric memory stays, since others may read it after its rank has gone on; so do given
+// tensors and results. Tensors share only with tensors of their type.
 
-// space is a place of memory that tensors have in turn.
+// A space is memory that tensors have in turn.
 type space struct {
 	tenants []extent
 	count   int64
 	uses    []period // of all tenants
 }
 
-// reuse is the pass.
+// reuse applies the pass.
 func reuse(x *plan) (*plan, error) {
 	w, err := x.emit()
 	if err != nil {
@@ -86,10 +86,10 @@ func inOrderOfUse(list []extent, steps int) []extent {
 	return list
 }
 
-// nameOf is an op's.
+// nameOf returns the name of an op.
 func (w *lowering) nameOf(op int) string { return w.result.Ops[op].Names[0] }
 
-// readEarly are the tensors that an op reads before any has written them.
+// readEarly returns the tensors that an op reads before any has written them.
 func (x *plan) readEarly() map[string]bool {
 	early, written := map[string]bool{}, map[string]bool{}
 	for i := range x.ops {
@@ -106,7 +106,7 @@ func (x *plan) readEarly() map[string]bool {
 	return early
 }
 
-// staysFor says why a tensor has memory of its own, empty if it need not.
+// staysFor returns why a tensor has memory of its own, empty if it need not.
 func (e *extent) staysFor(early map[string]bool) string {
 	switch {
 	case e.stays:
@@ -124,7 +124,7 @@ func (e *extent) staysFor(early map[string]bool) string {
 	return ""
 }
 
-// better reports whether a space of n elements is rather taken for so many than one of m: the
+// better reports whether a space of n elements suits count elements better than one of m: the
 // smallest that is large enough, else the largest.
 func better(n, m, count int64) bool {
 	if (n >= count) != (m >= count) {
@@ -133,7 +133,7 @@ func better(n, m, count int64) bool {
 	return n >= count && n < m || n < count && n > m
 }
 
-// share has tensors lie in one.
+// share stores the tensors of a space in one tensor.
 func (x *plan) share(s *space, number int) {
 	if len(s.tenants) == 1 {
 		return

@@ -8,16 +8,16 @@ import (
 	"collsim/schedule"
 )
 
-// MatmulReduceScatter is torch's fused_matmul_reduce_scatter, and with scales the scaled one: every
-// rank has A and B of a part of K; the products are added, and every rank gets its part of the sum
-// along Axis, or of the mean. Results lie with the axis in front.
+// MatmulReduceScatter returns the schedule of torch's fused_matmul_reduce_scatter, and with scales
+// of the scaled one. Every rank has A and B of a part of K; the products are added, and every rank
+// gets its part of the sum, or of the mean, along Axis. Results are stored with that axis in front.
 //
 //	backend   A[r+1] × B → 0, barrier, pull 0 of r−1 │          A[r+3] × B → 0, barrier, pull …
 //	current                          A[r+2] × B → 1, barrier, pull 1 of r−2 │ … A[r] × B, add
 //
-// Two buffers take turns, and own rows go straight to where all are added. The seed lets a product
-// overwrite a buffer that another rank still pulls: from 4 ranks on within a call, and from 2 with
-// the next. Repaired, a barrier follows every pull.
+// Two buffers alternate, and own rows go straight to where all are added. In the seed, a product
+// may overwrite a buffer that another rank still pulls: from 4 ranks on within a call, and from 2
+// with the next. In the repaired variant, a barrier follows every pull.
 func MatmulReduceScatter(s Shards) (*schedule.Schedule, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func MatmulReduceScatter(s Shards) (*schedule.Schedule, error) {
 	return b.build()
 }
 
-// left adds A, and its copy with the axis in front unless it lies so.
+// left adds A, and its copy with the axis in front unless it is there.
 func (x *scatter) left(b *builder, front collective.Shape) error {
 	s := x.shards
 	a := kernel.Tensor{Name: "a", Type: s.A.Type, Shape: s.A.Shape}
@@ -97,7 +97,7 @@ func (x *scatter) left(b *builder, front collective.Shape) error {
 	return err
 }
 
-// scatter is what the ranks do.
+// scatter holds what the ranks do.
 type scatter struct {
 	shards              *Shards
 	op, reduce          kernel.Op
@@ -121,7 +121,7 @@ func (x *scatter) produce(b *builder, c *counter, rank int, into schedule.Region
 	c.Compute(x.op, into, operands...)
 }
 
-// lane is what a stream of a rank does.
+// lane writes what a stream of a rank does.
 func (x *scatter) lane(b *builder, c *counter) {
 	c.Round(0)
 	if x.move != nil {
@@ -139,7 +139,7 @@ func (x *scatter) lane(b *builder, c *counter) {
 			x.produce(b, c, (c.Rank+step)%c.Ranks, c.Tensor(b.name(x.space), buffer))
 			c.meet(step % 2)
 		}
-		// No later product is to delay the barrier.
+		// No later product may delay the barrier.
 		c.wait(other, stream)
 		if c.on(stream) {
 			remote := (c.Rank + c.Ranks - step) % c.Ranks

@@ -10,27 +10,27 @@ import (
 	"collsim/unit"
 )
 
-// What is private reaches others through a communication buffer, which is known to them: a copy
-// engine copies it there, chunk by chunk, and what comes out of it to where it is to lie. Halves of
-// the buffer take turns, so that one is filled and emptied while the other is on its way.
+// Private memory reaches other ranks through a communication buffer, which is known to them. A copy
+// engine copies it there, chunk by chunk, and copies results to their places. Halves of the buffer
+// alternate, so that one is filled and emptied while the other is in use by the call.
 //
 //	copies   in 0   in 1   out 0   in 2   out 1   …
 //	call            0      1       2      …
 
-// mostChunks bounds into how many a call is cut.
+// mostChunks bounds the chunks of a call.
 const mostChunks = 1024
 
-// chunks is how a call goes through a communication buffer.
+// chunks describes how a call goes through a communication buffer.
 type chunks struct {
-	spec    collective.Spec // of a team, whole
+	spec    collective.Spec // of a team, for the whole call
 	in, out int64           // blocks of its input and of its output
 	size    int64           // elements of a block in a chunk
 }
 
-// count is how many there are.
+// count returns the number of chunks.
 func (c *chunks) count() int64 { return (c.spec.Count + c.size - 1) / c.size }
 
-// chunksOf is how a call goes through the communication buffer; nil if it does not, and why.
+// chunksOf returns how a call goes through the communication buffer; nil if it does not, and why.
 func (x *plan) chunksOf(r *resolved) (c *chunks, why string, err error) {
 	if r.call == nil || len(r.in) == 0 {
 		return nil, "", nil
@@ -75,8 +75,8 @@ func (x *plan) chunksOf(r *resolved) (c *chunks, why string, err error) {
 	return c, "", nil
 }
 
-// stage is the pass that says which calls go through the communication buffer. All plans of the
-// program have them do so.
+// stage applies the pass that notes which calls go through the communication buffer. Lowering then
+// does so in all plans of the program.
 func stage(x *plan) (*plan, error) {
 	y := x.fork()
 	if x.passes.Decided != nil {
@@ -112,8 +112,8 @@ func stage(x *plan) (*plan, error) {
 	return y.total("comm_buffer", without, fmt.Sprintf("%d copied", done)), nil
 }
 
-// staged lowers a call through the communication buffer, and returns its parts and what it is
-// carried out as.
+// staged lowers a call through the communication buffer, and returns its parts and the name of its
+// schedule.
 func (w *lowering) staged(r *resolved, c *chunks, iteration int) (parts []int, name string,
 	err error) {
 	width := max(c.in, c.out) * c.size
@@ -151,16 +151,16 @@ func (w *lowering) staged(r *resolved, c *chunks, iteration int) (parts []int, n
 	return parts, name, nil
 }
 
-// length is how many elements of a block the i-th has.
+// length returns the number of elements of a block in the i-th chunk.
 func (c *chunks) length(i int64) int64 { return min(c.size, c.spec.Count-i*c.size) }
 
-// half is the one of a communication buffer that a chunk has.
+// half returns the half of a communication buffer that a chunk uses.
 func half(at schedule.Place, i, width int64) schedule.Place {
 	return schedule.Place{Tensor: at.Tensor, Offsets: []int64{at.Offset(0) + i%2*width}}
 }
 
-// copyIn adds the copy of a chunk to the communication buffer, after some parts; of a broadcast the
-// roots alone have something to copy.
+// copyIn adds the copy of a chunk to the communication buffer, after some parts. In a broadcast
+// only the roots copy.
 func (w *lowering) copyIn(r *resolved, c *chunks, to schedule.Place, i int64, after []int) []int {
 	ranks := w.ranksOf(r)
 	if r.call.Kind == collective.Broadcast {
@@ -188,12 +188,12 @@ func (w *lowering) copyOut(r *resolved, c *chunks, from schedule.Place, i int64)
 	return w.add([]schedule.Part{p}, r.writes(), nil)
 }
 
-// at is a place so many elements behind another.
+// at returns a place so many elements behind another.
 func at(p schedule.Place, off int64) schedule.Place {
 	return schedule.Place{Tensor: p.Tensor, Offsets: []int64{p.Offset(0) + off}}
 }
 
-// ranksOf are the ranks that do an op; nil is all.
+// ranksOf returns the ranks that do an op; nil is all.
 func (w *lowering) ranksOf(r *resolved) (ranks []int) {
 	for _, team := range r.teams {
 		ranks = append(ranks, team...)
@@ -201,8 +201,8 @@ func (w *lowering) ranksOf(r *resolved) (ranks []int) {
 	return ranks
 }
 
-// copies is a part in which a copy engine copies blocks of so many elements, on the second stream
-// of a call; whoever asks says where they lie.
+// copies returns a part in which a copy engine copies blocks of so many elements, on the second
+// stream of a call. The caller sets the places of the blocks.
 func (w *lowering) copies(r *resolved, what string, ranks []int,
 	blocks, count int64) schedule.Part {
 	t := kernel.Tensor{Type: r.call.Type, Shape: collective.Shape{count}}

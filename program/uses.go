@@ -2,7 +2,7 @@ package program
 
 import "slices"
 
-// names are those of the ops that it has become of.
+// names returns the names of the ops that it was made from.
 func (r *resolved) names() []string {
 	if r.members != nil {
 		return r.members
@@ -10,10 +10,10 @@ func (r *resolved) names() []string {
 	return []string{r.Name}
 }
 
-// answers are the names by which ops that come after it wait for it.
+// answers returns the names by which later ops wait for it.
 func (r *resolved) answers() []string { return append(slices.Clone(r.names()), r.of...) }
 
-// reads are the tensors that it reads, by the names of the program.
+// reads returns the tensors that it reads, by the names of the program.
 func (r *resolved) reads() []string {
 	if r.members != nil {
 		return r.from
@@ -21,7 +21,7 @@ func (r *resolved) reads() []string {
 	return r.In
 }
 
-// writes are the tensors that it writes.
+// writes returns the tensors that it writes.
 func (r *resolved) writes() []string {
 	switch {
 	case r.members != nil:
@@ -32,5 +32,5 @@ func (r *resolved) writes() []string {
 	return []string{r.Out}
 }
 
-// touches are the tensors that it reads and writes.
+// touches returns the tensors that it reads and writes.
 func (r *resolved) touches() []string { return slices.Concat(r.reads(), r.writes()) }

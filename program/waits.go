@@ -6,19 +6,18 @@ import (
 	"collsim/schedule"
 )
 
-// What parts wait for follows from the memory that they touch, whichever passes have made them:
-// a part comes after those that write what it reads or writes, and after those that read what it
-// writes.
+// Waits of parts follow from the memory that they access, whichever passes have made them. A part
+// comes after those that write what it reads or writes, and after those that read what it writes.
 
-// batch is parts, from first to that of the next batch, that do one thing together, each on ranks
-// of its own.
+// A batch is parts, from first to the next batch, that do one thing together, each on ranks of its
+// own.
 type batch struct {
 	first int
-	// reads is what an opaque kernel reads: its part does not say.
+	// reads has the operands of an opaque kernel, which its part does not state.
 	reads []interval[schedule.Buffer]
 }
 
-// wait derives what every part waits for, besides what it has been told to.
+// wait derives the waits of every part, besides those it was given.
 func (w *lowering) wait() {
 	used := history[schedule.Buffer]{}
 	touched := map[*schedule.Schedule][]interval[schedule.Buffer]{}
@@ -58,7 +57,7 @@ func (w *lowering) wait() {
 	}
 }
 
-// touches lists what a schedule uses of the memory of any rank, by the buffers that it has there.
+// touches lists the ranges that a schedule uses in the buffers of any rank.
 func touches(s *schedule.Schedule) (list []interval[schedule.Buffer]) {
 	for b := range schedule.Buffer(s.Buffers()) {
 		writes, ranks := b != schedule.Input, s.Spec.Ranks
@@ -90,7 +89,7 @@ func touches(s *schedule.Schedule) (list []interval[schedule.Buffer]) {
 	return list
 }
 
-// intervals finds where tensors lie that are read.
+// intervals returns where tensors are stored that are read.
 func (w *lowering) intervals(names []string) (list []interval[schedule.Buffer]) {
 	for _, name := range names {
 		at, t := w.tensors[name], w.plan.tensors[w.at[name]]
@@ -100,7 +99,7 @@ func (w *lowering) intervals(names []string) (list []interval[schedule.Buffer]) 
 	return list
 }
 
-// placed moves what a schedule uses of its buffers to where a part has them in the whole's memory.
+// placed translates a schedule's used ranges to the places that a part has in the whole's memory.
 func placed(touched []interval[schedule.Buffer], memory []schedule.Place) (
 	list []interval[schedule.Buffer]) {
 	for _, use := range touched {
