@@ -13,13 +13,13 @@ import (
 	"collsim/hw"
 )
 
-// missing says why no lab can be built here, and how to get what there is none of.
+// missing returns the *hw.Missing of the lab, with the reason and the remedy.
 func missing(why, get string) error {
 	return &hw.Missing{What: "no network lab", Why: why, Get: get}
 }
 
-// Available returns an *hw.Missing if this machine lacks what can be told without building
-// anything.
+// Available returns an *hw.Missing if the machine lacks something that shows without building a
+// lab.
 func Available() error {
 	if runtime.GOOS != "linux" {
 		return missing("this is "+runtime.GOOS, "network namespaces are Linux's")
@@ -35,14 +35,14 @@ func Available() error {
 	return nil
 }
 
-// build carries out a plan.
+// build executes a plan.
 func (p *plan) build(ctx context.Context) error {
 	for c := p.commands; len(c) > 0; {
 		if err := context.Cause(ctx); err != nil {
 			return fmt.Errorf("lab: %w", err)
 		}
 		n := 1
-		if c[0].space == "" { // one at a time, to know which are ours when one fails
+		if c[0].space == "" { // one at a time, to know which namespaces exist when one fails
 			if err := call(c[0].tool, "", strings.Fields(c[0].line)...); err != nil {
 				return err
 			}
@@ -61,7 +61,7 @@ func (p *plan) build(ctx context.Context) error {
 	return nil
 }
 
-// carryOut does commands of one namespace and one tool.
+// carryOut executes commands of one namespace and one tool.
 func carryOut(c []command) error {
 	if c[0].tool == "set" {
 		return within(c[0].space, func() error { return set(c) })
@@ -73,7 +73,7 @@ func carryOut(c []command) error {
 	return call(c[0].tool, lines.String(), "-n", c[0].space, "-batch", "-")
 }
 
-// call runs a tool. What the kernel does not have or does not allow is an *hw.Missing.
+// call runs a tool. An unsupported or forbidden kernel feature is an *hw.Missing.
 func call(tool, input string, args ...string) error {
 	cmd := exec.Command(tool, args...)
 	cmd.Stdin = strings.NewReader(input)
@@ -88,7 +88,7 @@ func call(tool, input string, args ...string) error {
 	return fmt.Errorf("lab: %s %s: %w: %s", tool, strings.Join(args, " "), err, text)
 }
 
-// lacks is the *hw.Missing of what a tool says, nil if that says something else.
+// lacks maps the output of a tool to an *hw.Missing; nil for other failures.
 func lacks(text string) error {
 	switch {
 	case strings.Contains(text, "mount --make-rslave /") && strings.Contains(text, "Invalid argument"):
@@ -107,8 +107,8 @@ func lacks(text string) error {
 	return nil
 }
 
-// set changes settings of the namespace that the caller is in. Those of what the kernel does not
-// have need not be changed.
+// set changes settings of the caller's namespace. It skips settings of features that the kernel
+// lacks, except those of IPv4.
 func set(c []command) error {
 	for _, one := range c {
 		name, value, _ := strings.Cut(one.line, " = ")

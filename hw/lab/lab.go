@@ -23,14 +23,14 @@ import (
 	"collsim/unit"
 )
 
-// Lab is a network in namespaces, and an executor: a process for every rank executes there what it
-// is given, over TCP. It is used by one goroutine at a time.
+// A Lab is a network in namespaces, and an executor: a process for each rank executes jobs there,
+// over TCP. Only one goroutine at a time may use it.
 type Lab struct {
-	ranks  []string // their namespaces
-	spaces []string // all; the control network's is last
-	prefix string   // of their names
-	buffer int      // of a socket, for what it sends
-	dir    string   // that Open MPI uses, "" if there is none
+	ranks  []string // of the ranks
+	spaces []string // all namespaces; the control network's is last
+	prefix string   // of the namespaces' names
+	buffer int      // send buffer of a socket, in bytes
+	dir    string   // for Open MPI, "" if there is none
 	host   *host.Host
 	mpi    []*mpi.Executor
 	cancel context.CancelCauseFunc // ends the run
@@ -40,10 +40,10 @@ type Lab struct {
 	workers []*exec.Cmd // that have not ended
 }
 
-// Open builds the network of a topology, whose latencies are not used, after it has removed what
-// dead owners have left. It takes some tenths of a second. The caller must Close it, also when
-// interrupted: whoever asks signal.NotifyContext for the context is told in time. What this machine
-// lacks is an *hw.Missing.
+// Open builds the network of a topology, without its latencies, after it has removed labs whose
+// owners died. It takes some tenths of a second. The caller must Close it, also after an interrupt:
+// use signal.NotifyContext for the context. A requirement that this machine lacks is an
+// *hw.Missing.
 func Open(ctx context.Context, g *topology.Graph) (*Lab, error) {
 	if err := Available(); err != nil {
 		return nil, err
@@ -75,11 +75,11 @@ func Open(ctx context.Context, g *topology.Graph) (*Lab, error) {
 	return l, nil
 }
 
-// SendBuffer is how many bytes a socket of the lab takes before its sender must wait: tcp_wmem, of
-// which the kernel's own share of each packet is a part.
+// SendBuffer returns the send buffer of a socket in the lab (tcp_wmem). It includes the kernel's
+// overhead of each packet.
 func (l *Lab) SendBuffer() unit.Bytes { return unit.Bytes(l.buffer) }
 
-// free is a prefix that no lab of this process has.
+// free returns a prefix that no other lab of this process has.
 func free() (string, error) {
 	all, err := spaces()
 	if err != nil {
@@ -108,7 +108,7 @@ func (l *Lab) Run(ctx context.Context, job *hw.Job) (result *hw.Result, err erro
 	}
 	ctx, l.cancel = context.WithCancelCause(ctx)
 	defer l.cancel(nil)
-	// The socket at which the coordinator awaits the ranks is opened where this runs.
+	// The coordinator's socket is opened in the namespace of this thread.
 	err = within(l.spaces[len(l.spaces)-1], func() error {
 		result, err = l.host.Run(ctx, job)
 		return err
@@ -121,7 +121,7 @@ func (l *Lab) Run(ctx context.Context, job *hw.Job) (result *hw.Result, err erro
 	return result, nil
 }
 
-// Needs implements hw.Sizer: all ranks are here.
+// Needs implements hw.Sizer: all ranks are on this machine.
 func (l *Lab) Needs(s *schedule.Schedule) int64 {
 	return hw.Apart(s, func(int) bool { return true })
 }
@@ -147,7 +147,7 @@ func (l *Lab) Close() error {
 	return errors.Join(all...)
 }
 
-// environment is how Child knows that it is one.
+// environment names the variable that makes a process a rank.
 const environment = "COLLSIM_LAB_RANK"
 
 // start starts the ranks in their namespaces.
@@ -169,7 +169,7 @@ func (l *Lab) start(all []host.Rendezvous) {
 	}
 }
 
-// track knows a process until it ends.
+// track keeps a process in workers until it ends.
 func (l *Lab) track(cmd *exec.Cmd) {
 	l.mu.Lock()
 	l.workers = append(l.workers, cmd)
@@ -182,7 +182,7 @@ func (l *Lab) track(cmd *exec.Cmd) {
 	})
 }
 
-// reap returns when all processes have ended; who does not, soon, is killed.
+// reap waits until all processes have ended. After a second it kills the rest.
 func (l *Lab) reap() {
 	late := time.AfterFunc(time.Second, func() {
 		l.mu.Lock()
@@ -195,19 +195,19 @@ func (l *Lab) reap() {
 	l.running.Wait()
 }
 
-// Child does the work of a rank if this process was started for that, or of what takes a daemon of
-// Open MPI's to its rank, and returns the code to exit with. The main of a program that uses this
-// package, and the TestMain of a test, must call it before anything else, and before package mpi's.
+// Child runs a rank if this process was started as one, or starts a daemon of Open MPI's. It
+// returns the exit code. The main of a program that uses this package, and the TestMain of a test,
+// must call it first, before package mpi's.
 func Child() (code int, child bool) {
 	if dir, name := filepath.Split(os.Args[0]); name == agent && beAgent(dir, os.Args[1:]) != nil {
-		return 1, true // mpirun says which daemon it could not start
+		return 1, true // mpirun reports which daemon it could not start
 	}
 	words := strings.SplitN(os.Getenv(environment), " ", 3)
 	if len(words) != 3 {
 		return 0, false
 	}
 	os.Unsetenv(environment)
-	signal.Ignore(os.Interrupt) // the coordinator gets it too, and knows what to do
+	signal.Ignore(os.Interrupt) // a terminal sends it to the coordinator, too, which decides
 	n, notOne := strconv.Atoi(words[0])
 	secret, err := gate.ParseSecret(words[1])
 	if notOne != nil || err != nil {

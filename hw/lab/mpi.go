@@ -11,20 +11,20 @@ import (
 	"collsim/hw/mpi"
 )
 
-// agent is the name that this program has when mpirun calls it instead of ssh.
+// agent is this program's name when mpirun calls it instead of ssh.
 const agent = "collsim-lab-agent"
 
 // MPI returns an executor whose ranks are Open MPI's, in this lab, as if each were on a machine of
-// its own: with a daemon of Open MPI's, a host name, and no way to another but the shaped wires. It
-// executes schedules and performs the library's own algorithms, on as many ranks as the lab has or
-// fewer. The lab must not run anything meanwhile; it closes the executor when it is closed. Of
-// Config, Listen and Start are the lab's; Arguments win over what it gives mpirun.
+// its own. Each has a daemon of Open MPI, a host name, and only the shaped wires to others. The
+// executor executes schedules and the library's own algorithms, on at most as many ranks as the lab
+// has. The lab must not run anything meanwhile; closing it closes the executor. The lab sets Listen
+// and Start of Config. Arguments take precedence over the lab's arguments of mpirun.
 //
-// Messages go by Open MPI's TCP. The sizes of its sockets' buffers are left to the kernel, which is
-// to say to the lab: as much of a message is left behind in a socket as by the lab's own executor.
-// Its fragments are sent, not "put" (btl_tcp_flags): of two ranks that exchange data by put, one
-// receives all before it sends. And one of 64 KiB waits at a time, since the answer that lets a
-// peer begin waits behind those (pml_ob1_send_pipeline_depth, btl_tcp_max_send_size).
+// Messages use Open MPI's TCP. Its socket buffers are left to the kernel's settings, which are the
+// lab's. So as much of a message remains in a socket as with the lab's own executor. Fragments use
+// "send" rather than "put" (btl_tcp_flags): of two ranks that exchange data by put, one receives
+// everything before it sends. One fragment of 64 KiB is queued at a time, since the reply that lets
+// a peer start is queued behind it (pml_ob1_send_pipeline_depth, btl_tcp_max_send_size).
 func (l *Lab) MPI(c mpi.Config) (*mpi.Executor, error) {
 	switch {
 	case l.host == nil:
@@ -41,7 +41,7 @@ func (l *Lab) MPI(c mpi.Config) (*mpi.Executor, error) {
 	}
 	arguments := []string{"--host", strings.Join(all, ","), "--map-by", "ppr:1:node"}
 	for _, v := range l.variables() {
-		if !slices.Contains(c.Arguments, v[0]) { // mpirun refuses what is given twice
+		if !slices.Contains(c.Arguments, v[0]) { // mpirun refuses repeated ones
 			arguments = append(arguments, "--mca", v[0], v[1])
 		}
 	}
@@ -52,8 +52,8 @@ func (l *Lab) MPI(c mpi.Config) (*mpi.Executor, error) {
 	return d, nil
 }
 
-// variables of Open MPI have daemons started by the agent, which talk with mpirun alone, over the
-// control network, and ranks talk over the wires.
+// variables lists Open MPI's variables: the agent starts daemons, which communicate with mpirun
+// alone over the control network, and ranks communicate over the wires.
 func (l *Lab) variables() [][2]string {
 	return [][2]string{
 		{"plm_rsh_agent", filepath.Join(l.dir, agent)},
@@ -69,7 +69,7 @@ func (l *Lab) variables() [][2]string {
 	}
 }
 
-// startMPI starts mpirun where the coordinator is reached.
+// startMPI starts mpirun in the control network's namespace.
 func (l *Lab) startMPI(ranks int, start func() error) error {
 	switch {
 	case l.host == nil:
@@ -80,8 +80,8 @@ func (l *Lab) startMPI(ranks int, start func() error) error {
 	return within(l.spaces[len(l.spaces)-1], start)
 }
 
-// desk is a directory with what the agent needs: itself, and for every address of a rank the name
-// of the namespace. Open MPI keeps its files there, too.
+// desk creates the directory for the agent: a link to this program, and for each rank's address a
+// link with the namespace's name. Open MPI's files are there, too.
 func (l *Lab) desk() error {
 	if l.dir != "" {
 		return nil
@@ -105,9 +105,9 @@ func (l *Lab) desk() error {
 	return nil
 }
 
-// beAgent does what ssh would: it has a shell carry out a command on a host, in the namespace of
-// the rank that has that address. The host's name is the address there: if all had one name, Open
-// MPI would take them for one host. It returns if it can't.
+// beAgent replaces ssh: a shell executes a command in the namespace of the rank with the given
+// address. The address becomes the host's name, since Open MPI would take equal names for one host.
+// It returns only if it fails.
 func beAgent(dir string, args []string) error {
 	if len(args) < 2 {
 		return fmt.Errorf("lab: %q: a host and a command are expected", args)

@@ -9,49 +9,48 @@ import (
 	"collsim/topology"
 )
 
-// MaxRanks of a lab. Each is a process.
+// MaxRanks bounds the ranks of a lab. Each rank is a process.
 const MaxRanks = 64
 
 const (
-	// gateway is whom every route goes by: who is at the other end of that wire.
+	// gateway is the next hop of every route: the other end of the wire has this address.
 	gateway     = "169.254.0.1"
 	coordinator = "10.1.0.1"
-	// ranksNetwork holds the addresses of all ranks.
+	// ranksNetwork has the addresses of all ranks.
 	ranksNetwork = "10.0.0.0/24"
 )
 
-// wire is a veth pair: a link, and the one that leads back.
+// A wire is a veth pair: a link and its reverse.
 type wire struct {
 	links [2]int32 // of the topology
 	nodes [2]int32
 }
 
-// wireName is a wire's name at both ends.
+// wireName returns a wire's interface name, the same at both ends.
 func wireName(i int) string { return fmt.Sprintf("w%d", i) }
 
-// addressOf is the only address of a rank.
+// addressOf returns the only address of a rank.
 func addressOf(rank int) string { return fmt.Sprintf("10.0.0.%d", rank+1) }
 
-// hardware is the address of an end of a wire.
+// hardware returns the MAC address of an end of a wire.
 func hardware(wire, end int) string {
 	return fmt.Sprintf("02:00:00:%02x:%02x:%02x", wire>>8&0xff, wire&0xff, end)
 }
 
-// wires pairs every link with the one that leads back: of several between the same nodes, the
-// first with the first.
+// wires pairs every link with its reverse. Parallel links are paired in order.
 func wires(g *topology.Graph) ([]wire, error) {
-	type way struct{ from, to int32 }
-	open := map[way][]int{}
+	type edge struct{ from, to int32 }
+	open := map[edge][]int{}
 	var all []wire
 	for i := range g.Links() {
 		k := &g.Links()[i]
-		back := way{k.To, k.From}
+		back := edge{k.To, k.From}
 		if w := open[back]; len(w) > 0 {
 			all[w[0]].links[1] = int32(i)
 			open[back] = w[1:]
 			continue
 		}
-		open[way{k.From, k.To}] = append(open[way{k.From, k.To}], len(all))
+		open[edge{k.From, k.To}] = append(open[edge{k.From, k.To}], len(all))
 		all = append(all, wire{[2]int32{int32(i), -1}, [2]int32{k.From, k.To}})
 	}
 	for _, w := range all {
@@ -63,8 +62,8 @@ func wires(g *topology.Graph) ([]wire, error) {
 	return all, nil
 }
 
-// hops is the link by which each node sends to each rank, −1 where no route needs one. Routes that
-// depend on where they come from are refused.
+// hops returns the link by which each node sends to each rank, −1 if no route needs one. It refuses
+// routes that depend on their source.
 func hops(g *topology.Graph) ([][]int32, error) {
 	next := make([][]int32, len(g.Nodes()))
 	for node := range next {
@@ -88,28 +87,29 @@ func hops(g *topology.Graph) ([][]int32, error) {
 	return next, nil
 }
 
-// command is a line for ip or tc in a namespace, or a setting there ("set"); in none, it is ip's
-// about namespaces.
+// A command is a line for ip or tc in a namespace, or a setting there ("set"). Without a namespace
+// it is one of ip that creates a namespace.
 type command struct {
 	space string
 	tool  string
 	line  string
 }
 
-// plan is what builds a lab, in order.
+// A plan lists the commands that build a lab, in order.
 type plan struct {
 	prefix   string
 	buffers  buffers
 	spaces   []string // of the nodes; the control network's is last
 	commands []command
-	made     []string // the spaces that have been made
+	made     []string // the namespaces created so far
 }
 
+// add appends a command.
 func (p *plan) add(space int, tool, format string, args ...any) {
 	p.commands = append(p.commands, command{p.spaces[space], tool, fmt.Sprintf(format, args...)})
 }
 
-// newPlan says how to build a network in namespaces whose names begin alike.
+// newPlan plans a network in namespaces whose names have a prefix.
 func newPlan(g *topology.Graph, prefix string) (*plan, error) {
 	if n := len(g.Ranks); n > MaxRanks {
 		return nil, fmt.Errorf("lab: %d ranks: at most %d are expected", n, MaxRanks)
@@ -146,8 +146,8 @@ func newPlan(g *topology.Graph, prefix string) (*plan, error) {
 	return p, nil
 }
 
-// gather brings the commands of a namespace together, so that a call of a tool carries out many:
-// namespaces, their settings, the wires between them; then all that is in one of them.
+// gather sorts the commands, so that one call of a tool executes many. Namespaces come first, then
+// their settings, then wires, then the rest of each namespace.
 func (p *plan) gather() {
 	number := map[string]int{"": -1}
 	for i, space := range p.spaces {
@@ -171,8 +171,8 @@ func (p *plan) gather() {
 	})
 }
 
-// connect lays the wires. The address of a rank is at its end of its first one, since Open MPI
-// looks for addresses at interfaces, and not at the one that is called lo.
+// connect plans the wires. A rank's address is on its first wire, since Open MPI ignores addresses
+// of the interface lo.
 func (p *plan) connect(g *topology.Graph, all []wire) {
 	for space := range p.spaces {
 		p.add(space, "ip", "link set lo up")
@@ -189,7 +189,7 @@ func (p *plan) connect(g *topology.Graph, all []wire) {
 	}
 }
 
-// veth makes a pair, whose ends know each other. Segments are no larger than a frame.
+// veth plans a veth pair with static neighbour entries. Segments are no larger than a frame.
 func (p *plan) veth(i int, name string, from int, far string, to int) {
 	p.add(from, "ip", "link add %s address %s type veth peer name %s address %s netns %s", name,
 		hardware(i, 0), far, hardware(i, 1), p.spaces[to])
@@ -201,7 +201,7 @@ func (p *plan) veth(i int, name string, from int, far string, to int) {
 	}
 }
 
-// control gives every rank a way to the coordinator that is not shaped.
+// control plans an unshaped route between every rank and the coordinator.
 func (p *plan) control(g *topology.Graph, first int) {
 	hub := len(p.spaces) - 1
 	for rank, node := range g.Ranks {
@@ -217,9 +217,9 @@ func (p *plan) control(g *topology.Graph, first int) {
 	}
 }
 
-// routes writes the topology's down at every node. A rank's own traffic has its address, is
-// acknowledged at once (where a socket keeps little, its sender would wait for a delayed one), and
-// is not sent again while it may still wait in a queue.
+// routes plans the topology's routes at every node. A rank's own traffic has its address. It is
+// acknowledged at once, since senders with small buffers would wait for a delayed acknowledgement.
+// Its retransmission timeout exceeds the time in queues.
 func (p *plan) routes(g *topology.Graph, all []wire, next [][]int32) {
 	over := make([]int, len(g.Links()))
 	for i, w := range all {

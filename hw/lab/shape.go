@@ -9,25 +9,26 @@ import (
 )
 
 const (
-	mtu     = 4000         // bytes of an IP packet: the larger, the less the processor has to do
-	headers = 14 + 20 + 32 // Ethernet's, IP's and TCP's with its time stamps
+	mtu     = 4000         // bytes of an IP packet: larger ones cost less processor time
+	headers = 14 + 20 + 32 // of Ethernet, IP, and TCP with timestamps
 	payload = mtu - 20 - 32
-	bucket  = 2 * payload // a frame that goes, and one for what a timer that wakes a queue is late
-	// leastRate keeps what tc computes from a rate in 32 bits.
+	// a frame being sent, and one for the delay of the timer that wakes a queue
+	bucket = 2 * payload
+	// leastRate keeps tc's internal times within 32 bits.
 	leastRate = 128
 )
 
-// buffers are what the kernel keeps of a connection, in bytes of its memory.
+// buffers holds the sizes of a connection's buffers in the kernel, in bytes.
 type buffers struct {
-	send    int // of what has not been acknowledged
-	receive int // of what has not been read
+	send    int // for unacknowledged data
+	receive int // for unread data
 }
 
-// buffersFor are those of a lab. A sender's hold what its fastest shaped wire carries in 10 ms, for
-// which a process may have to wait for a processor; more would let a lane leave more behind when it
-// goes on. A receiver's window must be larger than what goes the other way while data waits in a
-// queue: acknowledgements overtake data here, and data that acknowledges what is older than that
-// is dropped (RFC 5961, section 5.2).
+// buffersFor returns the buffers of a lab. A send buffer holds what the fastest shaped wire carries
+// in 10 ms, a typical wait for a processor; more would leave more of a message in the socket when a
+// lane continues. The receive window must exceed the reverse traffic while data is queued.
+// Acknowledgements overtake data here, and data that acknowledges older bytes than the window is
+// dropped (RFC 5961, section 5.2).
 func buffersFor(g *topology.Graph) buffers {
 	fastest := unit.Rate(0)
 	for i := range g.Links() {
@@ -42,22 +43,23 @@ func buffersFor(g *topology.Graph) buffers {
 	return buffers{int(send), int(max(32*send, 4<<20))}
 }
 
-// frames is how many of them a queue holds: all that two sockets can send. The kernel needs more
-// than 512 bytes to keep one.
+// frames returns the length of a queue: all frames that two sockets can send. The kernel needs more
+// than 512 bytes for one.
 func (b buffers) frames() int { return 2 * b.send / 512 }
 
-// settings are of a whole namespace, under /proc/sys/net.
+// settings lists the settings of a namespace, under /proc/sys/net.
 func (b buffers) settings() []string {
 	return []string{
 		"ipv4/ip_forward = 1",
 		"ipv4/conf/all/rp_filter = 0",
 		"ipv4/conf/default/rp_filter = 0",
-		// Nothing but the ranks' traffic goes over the wires.
+		// Only the ranks' traffic goes over the wires.
 		"ipv6/conf/default/disable_ipv6 = 1",
-		// It has buffers of its own, above those of TCP, and Go's listeners ask for it.
+		// Multipath TCP has buffers of its own above those of TCP, and Go's listeners use it by
+		// default.
 		"mptcp/enabled = 0",
-		// Nothing is lost: Reno opens its window all the way, and what comes late or in another
-		// order, from another processor, is not sent again.
+		// No packet is lost. Reno opens its window fully, and late or reordered packets are not
+		// sent again.
 		"ipv4/tcp_congestion_control = reno",
 		"ipv4/tcp_slow_start_after_idle = 0",
 		"ipv4/tcp_no_metrics_save = 1",
@@ -69,9 +71,9 @@ func (b buffers) settings() []string {
 	}
 }
 
-// flows are what has a queue of its own on each link, as tc's words for the packets: of a rank that
-// the link leaves, all that it sends, so that what it has written first goes first; of others, what
-// goes from one rank to another.
+// flows lists the queues of each link, as tc's filters. Where a link leaves a rank, all traffic of
+// that rank shares a queue, so that it leaves in the order of its writes. Other traffic has a queue
+// for each pair of ranks.
 func flows(g *topology.Graph) [][]string {
 	all := make([][]string, len(g.Links()))
 	var route []int32
@@ -92,7 +94,7 @@ func flows(g *topology.Graph) [][]string {
 	return all
 }
 
-// shape gives every direction of a wire its rate.
+// shape limits every direction of a wire to its rate.
 func (p *plan) shape(g *topology.Graph, all []wire) {
 	queues := flows(g)
 	for i, w := range all {
@@ -104,9 +106,9 @@ func (p *plan) shape(g *topology.Graph, all []wire) {
 	}
 }
 
-// limit gives what leaves a namespace by a device its rate. Only the bytes of messages count
-// (stab). Packets of less than 256 bytes go to no class, and so pass by. The others wait in their
-// flow's queue, of which each in turn sends a frame.
+// limit limits what leaves a namespace by a device. Only bytes of messages count (stab). Packets
+// below 256 bytes have no class, and so no limit. Others wait in their flow's queue; the queues
+// send a frame each in turn.
 func (p *plan) limit(space int, dev string, rate unit.Rate, queues []string) {
 	add := func(format string, args ...any) { p.add(space, "tc", format, args...) }
 	add("qdisc add dev %s root handle 1: stab overhead -%d htb", dev, headers)

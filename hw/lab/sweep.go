@@ -13,17 +13,17 @@ import (
 	"collsim/internal/input"
 )
 
-// mark begins the names of all namespaces of labs: collsim-PID-START-LAB-NODE, with the owner's
-// process and when that began, so that a later process of that number is not taken for it.
+// mark begins the names of all namespaces of labs: collsim-PID-START-LAB-NODE. They name the
+// owner's process and its start time, since process numbers are reused.
 const mark = "collsim"
 
-// born is when a process began, in ticks since the machine did; "" if there is none.
+// born returns the start time of a process, in ticks since boot; "" if there is none.
 func born(pid int) string {
 	text, err := input.Limit{}.File(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return ""
 	}
-	// The name, in parentheses, may hold anything; the start is the 22nd field, 20 after it
+	// The name, in parentheses, may contain anything. The start time is field 22, 20 after it
 	// (proc(5)).
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 	if len(fields) < 20 || fields[0] == "Z" {
@@ -32,10 +32,10 @@ func born(pid int) string {
 	return fields[19]
 }
 
-// owned begins the names of this process's labs.
+// owned returns the prefix of this process's labs.
 func owned() string { return fmt.Sprintf("%s-%d-%s", mark, os.Getpid(), born(os.Getpid())) }
 
-// orphaned reports whether a name is of a namespace of a lab whose owner is gone.
+// orphaned reports whether a name belongs to a lab whose owner has ended.
 func orphaned(name string, born func(pid int) string) bool {
 	parts := strings.Split(name, "-")
 	if len(parts) != 5 || parts[0] != mark {
@@ -45,7 +45,7 @@ func orphaned(name string, born func(pid int) string) bool {
 	return err == nil && pid > 0 && born(pid) != parts[2]
 }
 
-// spaces are the names of all namespaces that have one.
+// spaces lists the named namespaces.
 func spaces() ([]string, error) {
 	entries, err := os.ReadDir(names)
 	if errors.Is(err, os.ErrNotExist) {
@@ -61,9 +61,9 @@ func spaces() ([]string, error) {
 	return all, nil
 }
 
-// Sweep removes labs whose owners ended without removing them, with the processes in them, and
-// returns how many namespaces that were. Owners are told by their numbers: all who share the names
-// of namespaces must see the same processes.
+// Sweep removes labs whose owners have ended, with the processes in them, and returns the number of
+// namespaces removed. Owners are identified by process number. So all processes that share names of
+// namespaces must share a PID namespace.
 func Sweep() (removed int, err error) {
 	all, err := spaces()
 	if err != nil {
@@ -78,11 +78,11 @@ func Sweep() (removed int, err error) {
 	return len(left), errors.Join(remove(left), removeDesks())
 }
 
-// desks is where labs keep the directories that Open MPI uses. Their names have no blanks: at
-// those, mpirun would cut the agent's.
+// desks is the parent of labs' directories for Open MPI. The path has no blanks: mpirun would split
+// the agent's path there.
 const desks = "/var/run"
 
-// removeDesks removes those of labs whose owners are gone.
+// removeDesks removes the directories of labs whose owners have ended.
 func removeDesks() error {
 	entries, err := os.ReadDir(desks)
 	if err != nil {
@@ -97,20 +97,20 @@ func removeDesks() error {
 	return errors.Join(all...)
 }
 
-// remove ends the processes in namespaces, and removes these with all that is in them.
+// remove kills the processes in namespaces, and removes the namespaces.
 func remove(left []string) error {
 	end(left)
 	var all []error
 	for _, name := range left {
 		err := call("ip", "", "netns", "del", name)
 		if _, gone := os.Stat(filepath.Join(names, name)); err != nil && gone == nil {
-			all = append(all, err) // else somebody else has swept it
+			all = append(all, err) // else another process has swept it
 		}
 	}
 	return errors.Join(all...)
 }
 
-// end ends what runs in namespaces.
+// end kills the processes in namespaces.
 func end(spaces []string) {
 	for range 20 {
 		left := inside(spaces)
@@ -126,7 +126,7 @@ func end(spaces []string) {
 	}
 }
 
-// inside are the processes in namespaces, those that there are.
+// inside lists the processes in namespaces.
 func inside(spaces []string) (pids []int) {
 	var all []os.FileInfo
 	for _, name := range spaces {

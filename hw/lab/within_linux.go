@@ -8,12 +8,13 @@ import (
 	"syscall"
 )
 
-// names is where iproute2 keeps the names of namespaces.
+// names is the directory in which iproute2 keeps the names of namespaces.
 const names = "/var/run/netns"
 
 const errReadOnly = syscall.EROFS
 
-// enterCall is the number of setns, which package syscall does not know everywhere.
+// enterCall returns the number of the system call setns, which package syscall lacks on some
+// architectures.
 func enterCall() uintptr {
 	switch runtime.GOARCH {
 	case "386":
@@ -27,11 +28,11 @@ func enterCall() uintptr {
 	case "s390x":
 		return 339
 	}
-	return 268 // of all architectures that came later
+	return 268 // of all newer architectures
 }
 
-// within calls do in a namespace: sockets that it opens and processes that it starts belong there;
-// goroutines that it starts do not.
+// within calls do in a namespace: sockets and processes that do creates belong to it. Goroutines
+// that do starts run outside.
 func within(space string, do func() error) error {
 	done := make(chan error, 1)
 	go func() {
@@ -55,16 +56,16 @@ func within(space string, do func() error) error {
 		err = do()
 		if enter(home) == nil {
 			runtime.UnlockOSThread()
-		} // else the thread ends with this goroutine
+		} // otherwise the thread ends with this goroutine
 		done <- err
 	}()
 	return <-done
 }
 
-// become has a shell of the system carry out a command, in a namespace and under a host name of its
-// own, instead of this process. It returns if it can't.
+// become replaces this process by a shell that executes a command in a namespace, under a host name
+// of its own. It returns only if it fails.
 func become(space, host, command string) error {
-	runtime.LockOSThread() // what this thread has entered is where the program will be
+	runtime.LockOSThread() // the program inherits the thread's namespace
 	there, err := os.Open(filepath.Join(names, space))
 	if err != nil {
 		return fmt.Errorf("lab: %w", err)
@@ -78,15 +79,16 @@ func become(space, host, command string) error {
 	if err := syscall.Sethostname([]byte(host)); err != nil {
 		return fmt.Errorf("lab: sethostname: %w", err)
 	}
-	// Ranks of Open MPI wait by asking again and again. With a better priority than the kernel's
-	// threads they would keep these from carrying frames.
-	if n, err := syscall.Getpriority(syscall.PRIO_PROCESS, 0); err == nil && n > 20 { // 20 less it
+	// Open MPI's waiting ranks poll. With a better priority than the kernel's threads, they would
+	// keep those from forwarding frames.
+	if n, err := syscall.Getpriority(syscall.PRIO_PROCESS, 0); err == nil && n > 20 {
 		syscall.Setpriority(syscall.PRIO_PROCESS, 0, 0)
 	}
 	err = syscall.Exec("/bin/sh", []string{"sh", "-c", command}, os.Environ())
 	return fmt.Errorf("lab: /bin/sh: %w", err)
 }
 
+// enter moves the calling thread into a namespace.
 func enter(space *os.File) error {
 	_, _, no := syscall.RawSyscall(enterCall(), space.Fd(), syscall.CLONE_NEWNET, 0)
 	if no == 0 {

@@ -15,20 +15,21 @@ import (
 	"collsim/unit"
 )
 
-// request is what rank.Part.Detail holds: a collective, and the id of its communicator.
+// A request is the content of rank.Part.Detail: a collective, and the id of its communicator.
 type request struct {
 	Spec collective.Spec
 	ID   uniqueID
 }
 
+// encode encodes the request as a gob.
 func (r *request) encode() ([]byte, error) {
 	var b bytes.Buffer
 	err := gob.NewEncoder(&b).Encode(r)
 	return b.Bytes(), err
 }
 
-// backend executes the ranks of one process, each on the GPU of its number, or of what that leaves
-// if it is divided by how many there are. One thread of the system makes all calls.
+// A backend executes the ranks of one process. A rank's GPU is its number modulo the number of
+// GPUs. One system thread makes all calls.
 type backend struct {
 	rank.Clock
 	nccl       *library
@@ -36,16 +37,16 @@ type backend struct {
 	gpus       int
 	iterations int
 	parts      []*part
-	comms      []uintptr // of parts, where NCCL writes them
-	estimate   unit.Time // of the job's call, by NCCL's own model; 0 where it says nothing
+	comms      []uintptr // of parts; NCCL writes them
+	estimate   unit.Time // NCCL's own prediction for the job's call; 0 if there is none
 	devices    []int32
 	moved      atomic.Int64 // progress
 
-	mu    sync.Mutex // of calls
+	mu    sync.Mutex // guards calls
 	calls []rank.Call
 }
 
-// begin loads both libraries.
+// begin loads both libraries. It also returns their description.
 func begin(c *Config, clock rank.Clock) (p *backend, on string, err error) {
 	p = &backend{Clock: clock}
 	if p.nccl, p.cuda, p.gpus, err = loadBoth(c); err != nil {
@@ -55,7 +56,7 @@ func begin(c *Config, clock rank.Clock) (p *backend, on string, err error) {
 	return p, on, err
 }
 
-// enter notes which function ranks are in; "" is none.
+// enter records the function that ranks are in; "" is none.
 func (p *backend) enter(name string, ranks ...int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,7 +68,7 @@ func (p *backend) enter(name string, ranks ...int) {
 	}
 }
 
-// group calls NCCL for all ranks of this process at once.
+// group calls NCCL for all ranks of this process, as a group.
 func (p *backend) group(name string, each func(*part) error) error {
 	p.enter(name, p.ranks()...)
 	first := p.parts[0]
@@ -87,6 +88,7 @@ func (p *backend) group(name string, each func(*part) error) error {
 	return err
 }
 
+// ranks lists the ranks of this process.
 func (p *backend) ranks() (list []int) {
 	for _, x := range p.parts {
 		list = append(list, x.rank)
@@ -94,7 +96,7 @@ func (p *backend) ranks() (list []int) {
 	return list
 }
 
-// Prepare makes the memory of ranks, and a communicator of its own for the job.
+// Prepare allocates the memory of the ranks, and creates the job's communicator.
 func (p *backend) Prepare(_ context.Context, job *rank.Part) error {
 	if len(job.Mine) == 0 {
 		return nil
@@ -130,7 +132,7 @@ func (p *backend) Prepare(_ context.Context, job *rank.Part) error {
 	return p.Reset(0)
 }
 
-// predict asks NCCL what the job's call takes by its own model, where the library can tell.
+// predict stores NCCL's own prediction for the job's call, if the library has one.
 func (p *backend) predict() error {
 	if p.estimate = 0; !p.nccl.has("ncclGroupSimulateEnd") {
 		return nil
@@ -150,8 +152,8 @@ func (p *backend) predict() error {
 	return nil
 }
 
-// join makes the ranks' communicators: as nccl-tests does, by one call where all are in this
-// process, else by an id.
+// join creates the ranks' communicators. Like nccl-tests, it makes one call if all ranks are in
+// this process; otherwise ranks join by an id.
 func (p *backend) join(r *request) error {
 	n := len(p.parts)
 	p.comms, p.devices = make([]uintptr, n), make([]int32, n)
@@ -199,7 +201,7 @@ func (p *backend) Reset(uint32) error {
 	return nil
 }
 
-// Execute executes once, when all ranks are there.
+// Execute runs a repetition after a barrier of all ranks.
 func (p *backend) Execute() ([]rank.Measurement, error) {
 	if len(p.parts) == 0 {
 		return nil, nil
@@ -233,16 +235,17 @@ func (p *backend) Execute() ([]rank.Measurement, error) {
 	})
 }
 
-// How often streams are asked: without a pause at first, and communicators now and then. That goes
-// by time: where the processor is busy, so many rounds take a thousand times as long.
+// Polling intervals. Streams are polled without a pause at first; communicators are polled at
+// longer intervals. They are times rather than counts, since a round may take a thousand times as
+// long on a busy processor.
 const (
 	busy       = 2 * time.Millisecond
 	pause      = 20 * time.Microsecond
 	askedEvery = 10 * time.Millisecond
 )
 
-// wait waits for the streams of all ranks, and tells when each has ended. Communicators are asked
-// whether they have met an error, which ends no stream.
+// wait waits for the streams of all ranks, and calls ended for each. It polls the communicators for
+// errors, too, since an error does not end a stream.
 func (p *backend) wait(name string, ended func(i int)) error {
 	for _, x := range p.parts {
 		x.ended = false
@@ -289,7 +292,7 @@ func (p *backend) wait(name string, ended func(i int)) error {
 	}
 }
 
-// Finish ends the ranks' part of a job.
+// Finish returns the outputs, and frees communicators and memory.
 func (p *backend) Finish() (outputs [][]byte, err error) {
 	for _, x := range p.parts {
 		out, err := x.output()
@@ -315,15 +318,15 @@ func (p *backend) Finish() (outputs [][]byte, err error) {
 	return outputs, nil
 }
 
-// Status is how far the ranks have come, and which functions have not returned or not ended.
+// Status reports progress, and the functions that have not returned or completed.
 func (p *backend) Status() rank.Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return rank.Status{Progress: p.moved.Load(), Calls: append([]rank.Call(nil), p.calls...)}
 }
 
-// Stop ends the process, which ends its kernels and frees its memory: a call does not return, and a
-// kernel does not end, before it has what it waits for.
+// Stop kills the process, which ends its kernels and frees its memory. A blocked call or kernel
+// cannot be interrupted.
 func (p *backend) Stop(err error) {
 	if err != nil {
 		self, _ := os.FindProcess(os.Getpid())
@@ -331,5 +334,5 @@ func (p *backend) Stop(err error) {
 	}
 }
 
-// Close has nothing to end: communicators have ended with their jobs.
+// Close does nothing: each job ends its own communicators.
 func (p *backend) Close() error { return nil }

@@ -11,14 +11,15 @@ import (
 // loads reports whether this program can load libraries.
 const loads = true
 
-// open loads a library. Why it could not, the system tells the thread that has asked.
+// open loads a library. The thread is locked, since dlopen reports its error to the calling thread
+// only.
 func open(name string) (uintptr, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	return purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 }
 
-// symbol is the address of a symbol.
+// symbol returns the address of a symbol.
 func symbol(library uintptr, name string) (uintptr, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -31,9 +32,9 @@ func invoke(function uintptr, args ...uintptr) uintptr {
 	return r
 }
 
-// withID are the arguments of ncclCommInitRank, one of which is 128 bytes by value. On amd64 they
-// lie in the stack (System V ABI, §3.2.3), where arguments go when six registers are full; on arm64
-// a pointer to them is passed (AAPCS64, §6.8.2, stage B).
+// withID returns the arguments of ncclCommInitRank, which takes a struct of 128 bytes by value. On
+// amd64 the struct is on the stack, after the six registers are full (System V ABI, §3.2.3). On
+// arm64 a pointer to it is passed (AAPCS64, §6.8.2, stage B).
 func withID(comm uintptr, ranks int, id *uniqueID, rank int) []uintptr {
 	if runtime.GOARCH == "arm64" {
 		return []uintptr{comm, uintptr(ranks), address(id), uintptr(rank)}

@@ -8,14 +8,15 @@ import (
 	"collsim/hw"
 )
 
-// driver is CUDA's driver interface (cuda.h): integers, pointers and opaque handles.
+// A driver holds the functions of CUDA's driver (cuda.h), which take integers, pointers and opaque
+// handles.
 type driver struct {
 	*loaded
 	out *outs
 }
 
-// outs is where C functions write what they return. It is on the heap, whose objects stay where
-// they are; variables of a goroutine do not.
+// outs is memory for the results of C functions. It is on the heap, since Go may move a goroutine's
+// stack.
 type outs struct {
 	number  int32
 	pointer uintptr
@@ -24,13 +25,14 @@ type outs struct {
 	sim     simInfo
 }
 
-// What cuda.h defines.
+// Constants of cuda.h.
 const (
 	noDevice    = 100 // CUDA_ERROR_NO_DEVICE
 	notReady    = 600 // CUDA_ERROR_NOT_READY
-	nonBlocking = 1   // CU_STREAM_NON_BLOCKING: the legacy stream is not waited for
+	nonBlocking = 1   // CU_STREAM_NON_BLOCKING: does not synchronize with the legacy stream
 )
 
+// theDriver describes CUDA's driver.
 func theDriver() *wanted {
 	return &wanted{what: "CUDA driver", variable: driverVariable,
 		files: []string{"libcuda.so.1", "libcuda.so"},
@@ -43,7 +45,7 @@ func theDriver() *wanted {
 			"docker run --gpus all)"}
 }
 
-// loadDriver loads the driver, initializes it, and says how many GPUs there are.
+// loadDriver loads and initializes the driver, and returns the number of GPUs.
 func loadDriver(configured string) (d *driver, devices int, err error) {
 	l, err := theDriver().load(configured)
 	if err != nil {
@@ -69,7 +71,7 @@ func loadDriver(configured string) (d *driver, devices int, err error) {
 	return d, int(d.out.number), err
 }
 
-// failure is the error of a code that a function has returned for a rank; −1 is none.
+// failure returns the error of a result code, for a rank; −1 is none.
 func (d *driver) failure(call string, code int32, rank int) *hw.Error {
 	e := &hw.Error{Call: call, Code: fmt.Sprint(code), Rank: rank, Lane: -1, Step: -1}
 	if d.code("cuGetErrorName", uintptr(code), address(&d.out.pointer)) == 0 {
@@ -81,7 +83,7 @@ func (d *driver) failure(call string, code int32, rank int) *hw.Error {
 	return e
 }
 
-// call calls a function for a rank. What it returns besides success becomes an error.
+// call calls a function for a rank, and returns an error for any result but success.
 func (d *driver) call(rank int, name string, args ...uintptr) error {
 	if code := d.code(name, args...); code != 0 {
 		return d.failure(name, code, rank)
@@ -89,13 +91,13 @@ func (d *driver) call(rank int, name string, args ...uintptr) error {
 	return nil
 }
 
-// version is that of CUDA which the driver has, such as "13.0".
+// version returns the driver's CUDA version, such as "13.0".
 func (d *driver) version() (string, error) {
 	err := d.call(-1, "cuDriverGetVersion", address(&d.out.number))
 	return fmt.Sprintf("%d.%d", d.out.number/1000, d.out.number%1000/10), err
 }
 
-// name is a GPU's.
+// name returns the name of a GPU.
 func (d *driver) name(device int) (string, error) {
 	if err := d.call(-1, "cuDeviceGet", address(&d.out.number), uintptr(device)); err != nil {
 		return "", err
@@ -106,7 +108,7 @@ func (d *driver) name(device int) (string, error) {
 	return textAt(address(&o.text[0])), err
 }
 
-// gpu is what a rank has of its device.
+// A gpu holds a rank's resources on its device.
 type gpu struct {
 	d       *driver
 	rank    int
@@ -116,7 +118,7 @@ type gpu struct {
 	blocks  []uintptr // memory
 }
 
-// gpu makes a device ready for a rank: it is the current one then.
+// gpu prepares a device for a rank, and makes it current.
 func (d *driver) gpu(rank, ordinal int) (*gpu, error) {
 	g, o := &gpu{d: d, rank: rank}, d.out
 	if err := d.call(rank, "cuDeviceGet", address(&o.number), uintptr(ordinal)); err != nil {
@@ -136,10 +138,10 @@ func (d *driver) gpu(rank, ordinal int) (*gpu, error) {
 	return g, err
 }
 
-// use makes the device the thread's current one.
+// use makes the device current on the calling thread.
 func (g *gpu) use() error { return g.d.call(g.rank, "cuCtxSetCurrent", g.context) }
 
-// memory allocates bytes, at least one.
+// memory allocates bytes of the device, at least one.
 func (g *gpu) memory(bytes int64) (uintptr, error) {
 	err := g.d.call(g.rank, "cuMemAlloc_v2", address(&g.d.out.pointer), uintptr(max(bytes, 1)))
 	if e, ok := err.(*hw.Error); ok {
@@ -150,7 +152,7 @@ func (g *gpu) memory(bytes int64) (uintptr, error) {
 	return g.d.out.pointer, nil
 }
 
-// write copies bytes to the device. They are there after sync.
+// write copies bytes to the device. The copy is complete after sync.
 func (g *gpu) write(to uintptr, from []byte) error {
 	if len(from) == 0 {
 		return nil
@@ -166,7 +168,7 @@ func (g *gpu) read(to []byte, from uintptr) error {
 	return g.d.call(g.rank, "cuMemcpyDtoH_v2", address(&to[0]), from, uintptr(len(to)))
 }
 
-// copy has the stream copy bytes within the device.
+// copy enqueues a copy within the device.
 func (g *gpu) copy(to, from uintptr, bytes int64) error {
 	if bytes == 0 {
 		return nil
@@ -177,7 +179,7 @@ func (g *gpu) copy(to, from uintptr, bytes int64) error {
 // sync waits for copies from the host.
 func (g *gpu) sync() error { return g.d.call(g.rank, "cuCtxSynchronize") }
 
-// done reports whether the stream has done all.
+// done reports whether the stream has completed all work.
 func (g *gpu) done() (bool, error) {
 	switch code := g.d.code("cuStreamQuery", g.stream); code {
 	case 0:
@@ -189,7 +191,7 @@ func (g *gpu) done() (bool, error) {
 	}
 }
 
-// free gives back all that the rank has.
+// free frees all resources of the rank.
 func (g *gpu) free() error {
 	err := g.use()
 	for _, block := range g.blocks {

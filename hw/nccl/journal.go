@@ -12,14 +12,14 @@ import (
 	"collsim/internal/prose"
 )
 
-// journal is where NCCL writes down what it chooses: rank 0 has a line for every collective, if it
-// is asked for those of its tuning. Each process has a file of its own.
+// A journal reads NCCL's log of its choices: rank 0 logs every collective, if the tuning log is
+// enabled. Each process has a file of its own.
 type journal struct {
-	dir  string           // "" where nobody reads it
-	read map[string]int64 // bytes of each file that have been read
+	dir  string           // "" if there is no log
+	read map[string]int64 // bytes read of each file
 }
 
-// begin makes the directory. A user who asks NCCL for a log has it to himself.
+// begin creates the directory. It does nothing if the user has configured NCCL's log.
 func (j *journal) begin() (err error) {
 	if j.dir != "" || os.Getenv("NCCL_DEBUG") != "" || os.Getenv("NCCL_DEBUG_FILE") != "" {
 		return nil
@@ -29,7 +29,7 @@ func (j *journal) begin() (err error) {
 	return err
 }
 
-// variables are what the processes of ranks get.
+// variables returns the environment that enables the log.
 func (j *journal) variables() []string {
 	if j.dir == "" {
 		return nil
@@ -38,9 +38,9 @@ func (j *journal) variables() []string {
 		"NCCL_DEBUG_FILE=" + filepath.Join(j.dir, "%p")}
 }
 
-// chose is what the library has chosen for a function since it was asked last; "" if it has not
-// said so.
-func (j *journal) chose(function string) (way string, err error) {
+// chose returns the library's last choice for a function since the previous call; "" if it logged
+// none.
+func (j *journal) chose(function string) (choice string, err error) {
 	if j.dir == "" {
 		return "", nil
 	}
@@ -56,13 +56,13 @@ func (j *journal) chose(function string) (way string, err error) {
 		fresh := text[min(j.read[f.Name()], int64(len(text))):]
 		j.read[f.Name()] = int64(len(text))
 		if c := lastChoice(string(fresh), strings.TrimPrefix(function, "nccl")); c != "" {
-			way = c
+			choice = c
 		}
 	}
-	return way, nil
+	return choice, nil
 }
 
-// end removes what was written.
+// end removes the log.
 func (j *journal) end() error {
 	dir := j.dir
 	j.dir = ""
@@ -72,31 +72,33 @@ func (j *journal) end() error {
 	return os.RemoveAll(dir)
 }
 
-// choiceLine is a line of enqueue.cc under NCCL_TUNING: as it is in 2.28 and 2.30, "AllReduce: 4096
-// Bytes -> Algo RING proto LL channel{Lo..Hi}={0..0}", and as it was, with numbers and a time.
+// choiceLine matches a line of NCCL's enqueue.cc under NCCL_TUNING. In 2.28 and 2.30 it is
+// "AllReduce: 4096 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..0}". Earlier releases print
+// numbers and a time.
 func choiceLine() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)NCCL INFO (\w+): (\d+) Bytes -> Algo (\w+) proto (\w+)` +
 		`(?: channel\{Lo\.\.Hi\}=\{(\d+)\.\.(\d+)\}| time [0-9.]+)\s*$`)
 }
 
-// lastChoice is the last choice in a log for a function, as "Ring LL, 24 channels"; "" without one.
-func lastChoice(log, function string) (way string) {
+// lastChoice returns the last choice in a log for a function, as "Ring LL, 24 channels"; "" if
+// there is none.
+func lastChoice(log, function string) (choice string) {
 	for _, m := range choiceLine().FindAllStringSubmatch(log, -1) {
 		if m[1] != function {
 			continue
 		}
-		way = official(m[3], "Tree", "Ring", "CollNetDirect", "CollNetChain", "NVLS", "NVLSTree", "PAT") +
+		choice = official(m[3], "Tree", "Ring", "CollNetDirect", "CollNetChain", "NVLS", "NVLSTree", "PAT") +
 			" " + official(m[4], "LL", "LL128", "Simple")
 		low, badLow := strconv.Atoi(m[5])
 		high, badHigh := strconv.Atoi(m[6])
 		if badLow == nil && badHigh == nil && high >= low {
-			way += ", " + prose.Plural(high-low+1, "channel")
+			choice += ", " + prose.Plural(high-low+1, "channel")
 		}
 	}
-	return hw.Printable(way)
+	return hw.Printable(choice)
 }
 
-// official is a name as NCCL's tables have it: of one in capitals, or of its number.
+// official returns a name in the spelling of NCCL's tables, given it in capitals or its number.
 func official(text string, names ...string) string {
 	for number, name := range names {
 		if text == strconv.Itoa(number) ||

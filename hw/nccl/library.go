@@ -10,45 +10,47 @@ import (
 	"collsim/unit"
 )
 
-// library is NCCL's interface (nccl.h): integers, pointers, and an id of 128 bytes by value.
+// A library holds the functions of NCCL (nccl.h), which take integers, pointers, and an id of 128
+// bytes by value.
 type library struct {
 	*loaded
 	out *outs
 }
 
-// uniqueID is an ncclUniqueId: bytes, which are kept as words.
+// A uniqueID is an ncclUniqueId, in words.
 type uniqueID [128 / 8]uint64
 
-// simInfo is an ncclSimInfo_t, as NCCL_SIM_INFO_INITIALIZER makes it.
+// simInfo is an ncclSimInfo_t, initialized as by NCCL_SIM_INFO_INITIALIZER.
 type simInfo struct {
 	size           uint64
 	magic, version uint32
-	estimate       float32 // microseconds; −1 where NCCL says nothing
+	estimate       float32 // microseconds; −1 if NCCL has no prediction
 	_              uint32
 }
 
 const simMagic = 0x74685283
 
-// What nccl.h defines; the tests hold it against the header.
+// Constants of nccl.h; a test compares them with the header.
 const (
 	success       = 0
 	inProgress    = 7
 	hostImmediate = 1 // ncclScalarHostImmediate
 )
 
-// codeNames are those of ncclResult_t. ncclTimeout is one since 2.30.
+// codeNames lists the values of ncclResult_t by number. ncclTimeout exists since 2.30.
 func codeNames() []string {
 	return []string{"ncclSuccess", "ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError",
 		"ncclInvalidArgument", "ncclInvalidUsage", "ncclRemoteError", "ncclInProgress", "ncclTimeout"}
 }
 
-// typeNumber is one of ncclDataType_t.
+// A typeNumber is a value of ncclDataType_t.
 type typeNumber struct {
 	typ    dtype.Type
 	name   string
 	number uintptr
 }
 
+// typeNumbers lists the data types of NCCL.
 func typeNumbers() []typeNumber {
 	return []typeNumber{{dtype.Int8, "ncclInt8", 0}, {dtype.Uint8, "ncclUint8", 1},
 		{dtype.Int32, "ncclInt32", 2}, {dtype.Uint32, "ncclUint32", 3}, {dtype.Int64, "ncclInt64", 4},
@@ -58,18 +60,20 @@ func typeNumbers() []typeNumber {
 		{dtype.Float8E5M2, "ncclFloat8e5m2", 11}}
 }
 
-// operatorNumber is one of ncclRedOp_t. PremulSum has none: it is made.
+// An operatorNumber is a value of ncclRedOp_t. PremulSum has none: communicators create it.
 type operatorNumber struct {
 	op     collective.Op
 	name   string
 	number uintptr
 }
 
+// operatorNumbers lists the operators of NCCL.
 func operatorNumbers() []operatorNumber {
 	return []operatorNumber{{collective.Sum, "ncclSum", 0}, {collective.Prod, "ncclProd", 1},
 		{collective.Max, "ncclMax", 2}, {collective.Min, "ncclMin", 3}, {collective.Avg, "ncclAvg", 4}}
 }
 
+// theLibrary describes NCCL.
 func theLibrary() *wanted {
 	return &wanted{what: "NCCL", variable: ncclVariable, files: []string{"libnccl.so.2", "libnccl.so"},
 		functions: []string{"ncclGetVersion", "ncclGetUniqueId", "ncclGetErrorString",
@@ -90,7 +94,7 @@ func loadLibrary(configured string) (*library, error) {
 	return &library{loaded: l, out: &outs{}}, nil
 }
 
-// version is such as "NCCL 2.30.7"; of the stand-in, that it is one.
+// version returns the library's version, such as "NCCL 2.30.7". It identifies the stand-in.
 func (l *library) version() (string, error) {
 	if at, err := symbol(l.handle, "collsim_standin"); err == nil && at != 0 {
 		return "stand-in: not NCCL", nil
@@ -100,7 +104,7 @@ func (l *library) version() (string, error) {
 	return fmt.Sprintf("NCCL %d.%d.%d", major, minor, l.out.number%100), err
 }
 
-// failure is the error of a code that a function has returned for a rank; −1 is none.
+// failure returns the error of a result code, for a rank; −1 is none.
 func (l *library) failure(call string, code int32, rank int, comm uintptr) *hw.Error {
 	e := &hw.Error{Call: call, Code: fmt.Sprint(code), Rank: rank, Lane: -1, Step: -1,
 		Text: l.text("ncclGetErrorString", uintptr(code))}
@@ -113,7 +117,7 @@ func (l *library) failure(call string, code int32, rank int, comm uintptr) *hw.E
 	return e
 }
 
-// call calls a function for a rank. What it returns besides success becomes an error.
+// call calls a function for a rank, and returns an error for any result but success.
 func (l *library) call(rank int, comm uintptr, name string, args ...uintptr) error {
 	if code := l.code(name, args...); code != success {
 		return l.failure(name, code, rank, comm)
@@ -121,8 +125,8 @@ func (l *library) call(rank int, comm uintptr, name string, args ...uintptr) err
 	return nil
 }
 
-// groupEstimate ends a group of calls, of which nothing is executed, and returns what NCCL's own
-// model says of its time; 0 where it says nothing, or the library is older than NCCL 2.22.
+// groupEstimate ends a group of calls without executing it, and returns NCCL's prediction of its
+// time. It returns 0 if there is none, or if the library is older than NCCL 2.22.
 func (l *library) groupEstimate() unit.Time {
 	const simulate = "ncclGroupSimulateEnd"
 	s := &l.out.sim
@@ -137,14 +141,14 @@ func (l *library) groupEstimate() unit.Time {
 	return unit.Time(float64(s.estimate) * float64(unit.Microsecond))
 }
 
-// newID makes the id of a communicator. The thread that its ranks find each other by is this
-// process's, which has to stay until they have.
+// newID creates the id of a communicator. A thread of this process serves its ranks, so the process
+// must live until they have joined.
 func (l *library) newID() (*uniqueID, error) {
 	id := &l.out.id
 	return id, l.call(-1, 0, "ncclGetUniqueId", address(&id[0]))
 }
 
-// asynchronous is the error that a communicator has met since it was asked last, nil if none.
+// asynchronous returns the error that a communicator has met since the previous call, nil if none.
 func (l *library) asynchronous(rank int, comm uintptr) error {
 	err := l.call(rank, comm, "ncclCommGetAsyncError", comm, address(&l.out.number))
 	if code := l.out.number; err == nil && code != success && code != inProgress {
@@ -153,8 +157,8 @@ func (l *library) asynchronous(rank int, comm uintptr) error {
 	return err
 }
 
-// datatype is NCCL's type for the elements of a collective. One that only moves them gets by with
-// bytes, so that it may be of any type; each is then so many elements.
+// datatype returns NCCL's type for a collective's elements, and how many of it an element takes. A
+// collective that only moves data may have any type; it is sent as bytes.
 func datatype(spec *collective.Spec) (number uintptr, each int64, err error) {
 	for _, t := range typeNumbers() {
 		if t.typ == spec.Type {
@@ -167,8 +171,7 @@ func datatype(spec *collective.Spec) (number uintptr, each int64, err error) {
 	return typeNumbers()[1].number, int64(spec.Type.Width()), nil
 }
 
-// functionOf is NCCL's function for a kind, the first version that has it, and why it does not do
-// a collective if it does not.
+// functionOf returns NCCL's function for a collective, or the reason why NCCL has none.
 func functionOf(s *collective.Spec) (name string, err error) {
 	names := map[collective.Kind]string{collective.AllReduce: "ncclAllReduce",
 		collective.AllGather: "ncclAllGather", collective.ReduceScatter: "ncclReduceScatter",

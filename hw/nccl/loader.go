@@ -11,28 +11,28 @@ import (
 	"collsim/hw"
 )
 
-// The environment variables that name the libraries.
+// The environment variables that name the library files.
 const (
 	ncclVariable   = "COLLSIM_LIBNCCL"
 	driverVariable = "COLLSIM_LIBCUDA"
 )
 
-// loaded is a library that is loaded.
+// A loaded is a library with its functions.
 type loaded struct {
 	name      string
 	handle    uintptr
 	functions map[string]uintptr
 }
 
-// wanted is a library that is to be loaded.
+// A wanted describes a library to load.
 type wanted struct {
 	what, variable string
-	files          []string // the names it goes by
+	files          []string // file names to try
 	functions      []string
 	get            string
 }
 
-// load finds a library and every function that is needed of it.
+// load loads a library and looks up its functions.
 func (w *wanted) load(configured string) (*loaded, error) {
 	if !loads {
 		return nil, &hw.Missing{What: w.what, Why: "this program loads no libraries: it was built for " +
@@ -74,7 +74,7 @@ func (w *wanted) load(configured string) (*loaded, error) {
 	return l, nil
 }
 
-// has reports whether the library has a function, which is then known.
+// has reports whether the library has an optional function, and looks it up.
 func (l *loaded) has(name string) bool {
 	if l.functions[name] == 0 {
 		at, err := symbol(l.handle, name)
@@ -86,28 +86,28 @@ func (l *loaded) has(name string) bool {
 	return true
 }
 
-// code calls a function that returns a code.
+// code calls a function that returns a result code.
 func (l *loaded) code(name string, args ...uintptr) int32 {
 	return int32(invoke(l.functions[name], args...))
 }
 
-// text calls a function that returns a text.
+// text calls a function that returns a C string.
 func (l *loaded) text(name string, args ...uintptr) string {
 	return textAt(invoke(l.functions[name], args...))
 }
 
-// address is where something lies that is not on a goroutine's stack.
+// address returns the address of a variable. REQUIRES: the variable is on the heap.
 func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
 
-// maxText bounds the texts that a library gives.
+// maxText bounds C strings, in bytes.
 const maxText = 4096
 
-// textAt is the text that a library has at an address; empty of none.
+// textAt copies the C string at an address; "" for address 0.
 func textAt(at uintptr) string {
 	if at == 0 {
 		return ""
 	}
-	first := *(**byte)(unsafe.Pointer(&at)) // memory of C, which the collector knows nothing of
+	first := *(**byte)(unsafe.Pointer(&at)) // memory of C, unknown to the garbage collector
 	n := 0
 	for n < maxText && *(*byte)(unsafe.Add(unsafe.Pointer(first), n)) != 0 {
 		n++

@@ -12,24 +12,23 @@ import (
 	"collsim/schedule"
 )
 
-// Config says what to load, and where ranks are. Its zero value has them all in one process, on the
-// libraries as they are installed here.
+// Config says what to load, and where ranks run. By default all ranks are in one process, with the
+// libraries as installed here.
 type Config struct {
-	// Library and Driver are the files of NCCL and of CUDA's driver; "" is what COLLSIM_LIBNCCL and
-	// COLLSIM_LIBCUDA name, else libnccl.so.2 and libcuda.so.1, wherever the system's loader finds
-	// them.
+	// Library and Driver are the files of NCCL and of CUDA's driver. "" is COLLSIM_LIBNCCL and
+	// COLLSIM_LIBCUDA, else libnccl.so.2 and libcuda.so.1, wherever the system's loader finds them.
 	Library, Driver string
-	// Apart has each rank in a process of its own. Where there are more ranks than GPUs, those
-	// behind the last share them: as many ranks as there are GPUs are a node, as far as NCCL knows.
+	// Apart gives each rank a process of its own. More ranks than GPUs then share them: NCCL sees a
+	// node for every so many ranks as there are GPUs.
 	Apart bool
 
-	environ []string // what processes find in their environment besides
+	environ []string // additions to the environment of processes
 }
 
-// Executor is the executor. It keeps its processes from one run to the next.
+// An Executor executes jobs with NCCL. It keeps its processes between runs.
 type Executor struct {
 	config      Config
-	nccl        *library // in this process, which makes ids; nil before the first run
+	nccl        *library // in this process, to create ids; nil before the first run
 	devices     int
 	coordinator *rank.Coordinator
 	journal     journal
@@ -47,8 +46,8 @@ func New(c Config) *Executor {
 	return e
 }
 
-// Available returns what Run would use, as in "NCCL 2.30.7, CUDA 13.0, 8 of NVIDIA H200", or a
-// *hw.Missing.
+// Available describes what Run would use, as in "NCCL 2.30.7, CUDA 13.0, 8 of NVIDIA H200". It
+// returns a *hw.Missing if something is missing.
 func Available(c Config) (string, error) {
 	l, d, _, err := loadBoth(&c)
 	if err != nil {
@@ -66,7 +65,7 @@ func loadBoth(c *Config) (l *library, d *driver, devices int, err error) {
 	return l, d, devices, err
 }
 
-// describe says what both libraries are, and the GPUs.
+// describe returns the versions of both libraries, and the GPUs.
 func describe(l *library, d *driver) (string, error) {
 	library, err := l.version()
 	if err != nil {
@@ -87,12 +86,12 @@ func describe(l *library, d *driver) (string, error) {
 	return fmt.Sprintf("%s, CUDA %s, %d of %s", library, cuda, devices, name), err
 }
 
-// Run has NCCL do what a job's schedule computes, whatever its steps: by the algorithm that NCCL
-// chooses, or is told to by its own variables (NCCL_ALGO, NCCL_PROTO, …). The result has no
-// timeline. Every job has a communicator of its own, which is made before anything is measured.
-// What NCCL has chosen is in the result, as its log says, unless somebody else has set NCCL_DEBUG.
+// Run has NCCL execute a job's collective, whatever the schedule's steps. NCCL chooses the
+// algorithm, unless its variables do (NCCL_ALGO, NCCL_PROTO, …). The result has no timeline. Every
+// job has its own communicator, created before anything is measured. The result has NCCL's choice
+// from its log, unless the user has set NCCL_DEBUG.
 //
-// Of the environment, Slots and Trace say nothing to the library.
+// Slots and Trace of the environment are ignored.
 func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	env, err := job.Check()
 	if err != nil {
@@ -140,7 +139,7 @@ func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	return done, err
 }
 
-// refusal is why NCCL does not do what a schedule does, nil if it does.
+// refusal returns the reason why NCCL cannot execute a schedule's collective, nil if it can.
 func refusal(s *schedule.Schedule) error {
 	switch {
 	case s.Teams() != nil:
@@ -154,7 +153,7 @@ func refusal(s *schedule.Schedule) error {
 	return err
 }
 
-// Needs implements hw.Sizer: what ranks hold is in the memory of GPUs.
+// Needs implements hw.Sizer. The ranks' buffers are on the GPUs.
 func (e *Executor) Needs(s *schedule.Schedule) int64 {
 	return hw.Apart(s, func(int) bool { return true })
 }

@@ -7,36 +7,36 @@ import (
 	"collsim/hw/rank"
 )
 
-// part is a rank's part of a collective: its GPU, its communicator, and what it calls.
+// A part is a rank's share of a collective: its GPU, its communicator, and its calls.
 type part struct {
 	*gpu
 	lib  *library
 	spec *collective.Spec
 	comm uintptr
 	op   uintptr // ncclRedOp_t
-	made bool    // op is to be destroyed
-	host         // what is copied to the device and from it
+	made bool    // op must be destroyed
+	host         // host memory of copies
 
-	in, out  uintptr // in the device's memory
-	pristine uintptr // the input again, where a collective overwrites it and is measured on
+	in, out  uintptr // on the device
+	pristine uintptr // copy of the input, for in-place iterations
 	scratch  uintptr // of the barrier
 	calls    []call
-	ended    bool // of this repetition
+	ended    bool // in this repetition
 }
 
-// host is memory of this process that C functions read and write: on the heap, whose objects stay
-// where they are.
+// host is memory of this process that C functions access. It is on the heap, since Go may move a
+// goroutine's stack.
 type host struct {
 	given, spoiled, zero, have, factor []byte
 }
 
-// call is a function with its arguments.
+// A call is a function with its arguments.
 type call struct {
 	name string
 	args []uintptr
 }
 
-// newPart gives a rank its memory.
+// newPart allocates the memory of a rank.
 func newPart(p *backend, spec *collective.Spec, number int, job *rank.Part, given []byte) (*part,
 	error) {
 	g, err := p.cuda.gpu(number, number%p.gpus)
@@ -72,7 +72,7 @@ func newPart(p *backend, spec *collective.Spec, number int, job *rank.Part, give
 	return x, err
 }
 
-// prepare makes what the rank calls, when its communicator is there.
+// prepare creates the rank's calls. REQUIRES: it has its communicator.
 func (x *part) prepare() error {
 	s := x.spec
 	typ, each, err := datatype(s)
@@ -119,7 +119,7 @@ func (x *part) prepare() error {
 	return nil
 }
 
-// exchange makes the sends and receives of blocks of any size.
+// exchange creates the sends and receives of an all-to-all of blocks of any size.
 func (x *part) exchange(typ uintptr, each int64) {
 	s := x.spec
 	width := uintptr(s.Type.Width())
@@ -134,7 +134,7 @@ func (x *part) exchange(typ uintptr, each int64) {
 	}
 }
 
-// operator finds NCCL's operator, or makes it: one that multiplies by a factor first.
+// operator looks up NCCL's operator, or creates premulsum, which multiplies by a factor first.
 func (x *part) operator(typ uintptr) error {
 	for _, o := range operatorNumbers() {
 		if o.op == x.spec.Op {
@@ -151,7 +151,7 @@ func (x *part) operator(typ uintptr) error {
 	return err
 }
 
-// factorOf is premulsum's factor as an element: what it makes of 1.
+// factorOf returns premulsum's factor as an element: its product with 1.
 func factorOf(spec *collective.Spec) []byte {
 	one := hw.Memory(8)[:spec.Type.Width()]
 	switch spec.Type {
@@ -168,15 +168,16 @@ func factorOf(spec *collective.Spec) []byte {
 	case dtype.Float8E5M2:
 		putOne[dtype.E5M2](one)
 	default:
-		one[0] = 1 // little-endian, as all processors are that CUDA has a driver for
+		one[0] = 1 // little-endian, as all processors that CUDA supports
 	}
 	hw.ArithmeticOf(spec).Scale(one)
 	return one
 }
 
+// putOne writes the number 1.
 func putOne[T dtype.Number](b []byte) { dtype.Put(b, []T{dtype.From[T](1)}) }
 
-// reset writes the input, and elsewhere all ones, a NaN in every format that has one.
+// reset writes the input, and sets all other bytes to 0xff, a NaN in every format that has one.
 func (x *part) reset() error {
 	if err := x.use(); err != nil {
 		return err
@@ -198,7 +199,7 @@ func (x *part) reset() error {
 	return x.sync()
 }
 
-// again has the stream write the input once more, where the iteration before has overwritten it.
+// again enqueues a copy of the input, if the previous iteration has overwritten it.
 func (x *part) again() error {
 	if x.pristine == 0 {
 		return nil
@@ -209,7 +210,7 @@ func (x *part) again() error {
 	return x.copy(x.in, x.pristine, int64(len(x.given)))
 }
 
-// enqueue calls the rank's functions. They return before the stream has done what they ask for.
+// enqueue calls the rank's functions, which return before the stream has completed their work.
 func (x *part) enqueue(calls []call) error {
 	if err := x.use(); err != nil {
 		return err
@@ -222,14 +223,14 @@ func (x *part) enqueue(calls []call) error {
 	return nil
 }
 
-// barrier is what the rank calls before a repetition: an all_reduce of one number.
+// barrier returns the call before a repetition: an all_reduce of one number.
 func (x *part) barrier() []call {
 	const float32Number, sum = 7, 0
 	return []call{{"ncclAllReduce", []uintptr{x.scratch, x.scratch, 1, float32Number, sum, x.comm,
 		x.stream}}}
 }
 
-// output is what the rank has, little-endian.
+// output returns the output, little-endian.
 func (x *part) output() ([]byte, error) {
 	if err := x.use(); err != nil {
 		return nil, err
@@ -242,7 +243,7 @@ func (x *part) output() ([]byte, error) {
 	return out, nil
 }
 
-// end frees what the rank has of the library and of the GPU.
+// end destroys the rank's operator and communicator.
 func (x *part) end() error {
 	err := x.use()
 	if err == nil && x.made {

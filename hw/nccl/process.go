@@ -15,20 +15,20 @@ import (
 	"collsim/hw/rank"
 )
 
-// environment is how Child knows that it is a worker: its number, where the coordinator is, what
-// that wants to hear, and which libraries to load.
+// environment names the variable that makes a process a worker. It has the worker's number, the
+// coordinator's address, the secret, and the library files.
 const environment = "COLLSIM_NCCL_WORKER"
 
-// Child does the work of ranks if this process was started for that, and returns the code to exit
-// with. The main of a program that uses this package, and the TestMain of a test, must call it
-// before anything else, in the goroutine that main runs in.
+// Child executes ranks if this process was started as a worker, and returns the exit code. The main
+// of a program that uses this package, and the TestMain of a test, must call it first, in the main
+// goroutine.
 func Child() (code int, child bool) {
 	words := strings.SplitN(os.Getenv(environment), "\n", 5)
 	if len(words) != 5 {
 		return 0, false
 	}
 	os.Unsetenv(environment)
-	signal.Ignore(os.Interrupt) // the coordinator gets it too, and knows what to do
+	signal.Ignore(os.Interrupt) // a terminal sends it to the coordinator, too, which decides
 	number, notOne := strconv.Atoi(words[0])
 	secret, err := gate.ParseSecret(words[2])
 	if notOne != nil || err != nil {
@@ -42,7 +42,7 @@ func Child() (code int, child bool) {
 	return 0, true
 }
 
-// work goes to the coordinator and does what it says.
+// work connects to the coordinator and follows its orders.
 func work(r rank.Rendezvous, c *Config) error {
 	ctx := context.Background()
 	w, err := rank.Come(ctx, r)
@@ -58,8 +58,8 @@ func work(r rank.Rendezvous, c *Config) error {
 	return w.Serve(ctx, p, rank.Ready{RanOn: hw.Here("nccl", on)})
 }
 
-// processes starts the processes of ranks, when it is known how many GPUs there are. NCCL refuses
-// two ranks of one host on a GPU, so those that share one are told that they are on other hosts.
+// processes returns the launcher, which may start processes once the number of GPUs is known. NCCL
+// refuses two ranks of one host on a GPU, so ranks that share one get different host ids.
 func (e *Executor) processes() *rank.Processes {
 	return &rank.Processes{Environ: func(at rank.Rendezvous) []string {
 		c := &e.config

@@ -1,4 +1,4 @@
-// Package nccltest has tests run on the stand-in for NCCL and CUDA's driver (hw/nccl/standin).
+// Package nccltest lets tests run on the stand-in for NCCL and CUDA's driver (hw/nccl/standin).
 package nccltest
 
 import (
@@ -10,9 +10,8 @@ import (
 	"collsim/internal/output"
 )
 
-// Standin puts the stand-in whose sources are in a folder into another, as a file of its own: what
-// is loaded from there begins anew. It is compiled if it is not at hand. Without a C compiler, that
-// is the error.
+// Standin compiles the stand-in in a folder, unless a compiled one is cached, and copies it into
+// another folder. A copy has a state of its own when loaded. It fails without a C compiler.
 func Standin(folder, into string) (path string, err error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.[ch]"))
 	if err != nil {
