@@ -17,9 +17,9 @@ import (
 	"collsim/internal/prose"
 )
 
-// Read reads a schedule in any format of Table, as it is or gzipped. name is what errors call it,
-// and its extension counts where the beginning does not tell the format. What is wrong with the
-// content is an *Error with its line.
+// Read reads a schedule in any format of Table, gzipped or not. name appears in errors; its
+// extension decides the format if the beginning of the file does not. Errors in the content are
+// *Error with the line.
 func Read(name string, r io.Reader, o Options) (*File, error) {
 	b := bufio.NewReaderSize(r, HeadSize)
 	head, err := b.Peek(HeadSize)
@@ -49,8 +49,8 @@ func Read(name string, r io.Reader, o Options) (*File, error) {
 	return file, nil
 }
 
-// HeldTo is a file of a format without data, read before, as if it had been read with o: held to
-// o.As and o.Root, which is all that o can say of it.
+// HeldTo returns a file of a dataless format as if it had been read with o: checked against o.As
+// and o.Root. No other option applies to such a file.
 func HeldTo(f *File, o Options) (*File, error) {
 	held, err := opgraph.HeldTo(f, &o)
 	if err != nil {
@@ -59,11 +59,11 @@ func HeldTo(f *File, o Options) (*File, error) {
 	return held, nil
 }
 
-// ReadTrace reads a schedule that is in several files, one a rank: a trace of Chakra, or of
-// PyTorch's profiler. The files are in the order of their ranks; see chakra.Sort.
+// ReadTrace reads a schedule that has a file for each rank: a trace of Chakra, or of PyTorch's
+// profiler. The files are in the order of their ranks; see chakra.Sort.
 func ReadTrace(name string, files []Part, o Options) (*File, error) {
 	f, _ := Lookup(Trace)
-	if len(files) > 0 { // which of the two the first begins like
+	if len(files) > 0 { // the first decides between the two formats
 		files = slices.Clone(files)
 		b := bufio.NewReaderSize(files[0].Reader, HeadSize)
 		files[0].Reader = b
@@ -86,19 +86,19 @@ func ReadTrace(name string, files []Part, o Options) (*File, error) {
 	return file, nil
 }
 
-// Part is a rank's file of a trace.
+// Part is one rank's file of a trace.
 type Part = chakra.Input
 
-// RankInName stands for the rank in the name of a trace of a file a rank: "trace.{rank}.et".
+// RankInName stands for the rank in the name of a trace with a file for each rank:
+// "trace.{rank}.et".
 const RankInName = "{rank}"
 
-// PartName is the name of a rank's file.
+// PartName returns the name of a rank's file.
 func PartName(name string, rank int) string {
 	return strings.ReplaceAll(name, RankInName, strconv.Itoa(rank))
 }
 
-// ReadParts reads the files that a name with RankInName stands for, from rank 0 up to the last that
-// there is.
+// ReadParts reads the files of a name with RankInName, from rank 0 up to the last that exists.
 func ReadParts(name string, read func(string) ([]byte, error)) (parts [][]byte, err error) {
 	for rank := 0; ; rank++ {
 		text, err := read(PartName(name, rank))
@@ -112,7 +112,7 @@ func ReadParts(name string, read func(string) ([]byte, error)) (parts [][]byte, 
 	}
 }
 
-// Unreadable says why a file cannot be read, without its name.
+// Unreadable returns the reason why a file cannot be read, without its name.
 func Unreadable(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -124,7 +124,7 @@ func Unreadable(err error) error {
 	return fmt.Errorf("cannot be read: %w", err)
 }
 
-// located is what is wrong with a file, as an *Error.
+// located makes an error about a file an *Error with the file's name.
 func located(name string, err error) error {
 	var wrong *Error
 	if errors.As(err, &wrong) {
@@ -137,7 +137,7 @@ func located(name string, err error) error {
 	return &Error{File: name, Text: prose.Unprefixed(err)}
 }
 
-// readTraceFile reads a trace of a single rank.
+// readTraceFile reads a trace of one rank.
 func readTraceFile(r io.Reader, o Options) (*File, error) {
 	return chakra.Read([]Part{{Name: o.File, Reader: r}}, o)
 }

@@ -9,11 +9,11 @@ import (
 	"collsim/internal/input"
 )
 
-// HeadSize is how much of a file is looked at to tell its format.
+// HeadSize is the number of bytes of a file from which its format is recognised.
 const HeadSize = 4096
 
-// IsSchedule reports whether a file is a schedule, by its beginning or its extension: a scenario is
-// not.
+// IsSchedule reports whether a file is a schedule rather than a scenario, by its beginning or its
+// extension.
 func IsSchedule(name string, head []byte) bool {
 	if strings.EqualFold(filepath.Ext(name), ".toml") {
 		return false
@@ -22,7 +22,7 @@ func IsSchedule(name string, head []byte) bool {
 	return ok
 }
 
-// Sniff is the format of a file that begins so, or gzipped so.
+// Sniff returns the format of a file by its beginning, gzipped or not, or by its extension.
 func Sniff(name string, head []byte) (Format, bool) {
 	if input.Gzipped(head) {
 		head, name = input.Opening(head, HeadSize), strings.TrimSuffix(name, ".gz")
@@ -42,8 +42,8 @@ func Sniff(name string, head []byte) (Format, bool) {
 	return Format{}, false
 }
 
-// opening is the beginning of a file behind blanks and comments: of XML (with its declaration), of
-// GOAL, and lines that begin with # as our text form has them.
+// opening skips blanks and comments at the beginning of a file: those of XML (and its declaration),
+// of GOAL, and lines that begin with #, as in our text form.
 func opening(head []byte) []byte {
 	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
 	for {
@@ -67,7 +67,7 @@ func opening(head []byte) []byte {
 	}
 }
 
-// beginsWith makes a test for a first word.
+// beginsWith makes a test of a file's first word.
 func beginsWith(word string) func([]byte) bool {
 	return func(head []byte) bool {
 		rest, ok := bytes.CutPrefix(head, []byte(word))
@@ -75,7 +75,7 @@ func beginsWith(word string) func([]byte) bool {
 	}
 }
 
-// hasKey makes a test for a JSON object that has one of these keys near its beginning.
+// hasKey makes a test for a JSON object with one of these keys near its beginning.
 func hasKey(keys ...string) func([]byte) bool {
 	return func(head []byte) bool {
 		if !bytes.HasPrefix(head, []byte("{")) {

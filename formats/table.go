@@ -16,24 +16,24 @@ import (
 	"collsim/schedule"
 )
 
-// Format is a way to write a schedule down.
+// Format describes a file format of schedules.
 type Format struct {
 	Name       string   // "msccl"
-	About      string   // what it is
-	Extensions []string // that its files usually have, without the dot
+	About      string   // a description
+	Extensions []string // usual extensions of its files, without the dot
 
-	Dataless  bool // it tells sizes of messages, not what they hold
-	protocol  bool // it has a protocol, that may be replaced
+	Dataless  bool // it has the sizes of messages and not their contents
+	protocol  bool // it names a protocol, which an option may replace
 	strictNop bool
-	runtimes  []string // whose limits it may be held to
+	runtimes  []string // runtimes whose limits a file may be checked against
 
-	is    func(head []byte) bool // whether a file begins like one; nil: its extension says so
+	is    func(head []byte) bool // recognises a beginning; nil: the extension decides
 	read  func(io.Reader, Options) (*File, error)
 	write func(io.Writer, *schedule.Schedule, WriteOptions) ([]string,
-		error) // nil: it is not written
+		error) // nil: cannot be written
 }
 
-// The formats that others treat by themselves: our own text form, traces of a file a rank, and
+// Formats that callers treat specially: our own text form, traces with a file for each rank, and
 // programs of all ranks.
 const (
 	Text    = "schedule"
@@ -42,7 +42,7 @@ const (
 	HLO     = "hlo"
 )
 
-// Table lists what Read reads. The first whose beginning a file has is its format.
+// Table lists the formats that Read reads. The first whose beginning a file has is its format.
 func Table() []Format {
 	return []Format{
 		{Name: Text, About: "collsim's own text form (docs/schedule.md)",
@@ -77,7 +77,7 @@ func Table() []Format {
 	}
 }
 
-// Lookup is a format of the table, by its name.
+// Lookup returns the format with a name.
 func Lookup(name string) (Format, bool) {
 	for _, f := range Table() {
 		if f.Name == name {
@@ -87,7 +87,7 @@ func Lookup(name string) (Format, bool) {
 	return Format{}, false
 }
 
-// refuses says which option is not for a format; empty for none.
+// refuses names an option that does not apply to the format; empty if there is none.
 func (f *Format) refuses(o *Options) string {
 	switch {
 	case o.Protocol != "" && !f.protocol:
@@ -105,7 +105,7 @@ func (f *Format) refuses(o *Options) string {
 	return ""
 }
 
-// Hint lists the formats, for errors.
+// Hint lists the formats for an error.
 func Hint() string {
 	var list []string
 	for _, f := range Table() {

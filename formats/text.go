@@ -11,7 +11,7 @@ import (
 	"collsim/schedule"
 )
 
-// readText reads our own text form. Options of the problem take the place of what the text says.
+// readText reads our own text form. Options of the problem replace those in the text.
 func readText(r io.Reader, o Options) (*File, error) {
 	text, err := input.Limit{Bytes: o.Limit}.All(r)
 	if err != nil {
@@ -38,7 +38,7 @@ func readText(r io.Reader, o Options) (*File, error) {
 	return &File{Name: s.Name, Schedule: s, Where: where}, nil
 }
 
-// respecified is a problem with what options ask for instead, and whether that is another one.
+// respecified applies options to a problem and reports whether they change it.
 func respecified(spec collective.Spec, o Options) (collective.Spec, bool, error) {
 	changed := o.As != 0 || o.Root != 0 || o.Type != 0 || o.Op != 0 || o.Count != 0 ||
 		o.Bytes != 0 || o.Place != AsFile
@@ -81,8 +81,8 @@ func orElse[T comparable](value, other T) T {
 	return value
 }
 
-// Fit is a schedule in our text form for another count, type or operator. What it says of the ranks
-// must hold as it is.
+// Fit adapts a schedule in our text form to another count, type or operator. Kind, ranks, root and
+// in place must be the same.
 func Fit(s *schedule.Schedule, spec collective.Spec) (*schedule.Schedule, error) {
 	own := s.Spec
 	for _, fact := range []struct{ what, has, wants string }{
@@ -99,7 +99,7 @@ func Fit(s *schedule.Schedule, spec collective.Spec) (*schedule.Schedule, error)
 	return refit(s, spec)
 }
 
-// refit is a schedule in our text form for another problem.
+// refit rewrites a schedule in our text form for another problem.
 func refit(s *schedule.Schedule, spec collective.Spec) (*schedule.Schedule, error) {
 	if s.Teams() != nil {
 		return nil, errors.New(
@@ -114,5 +114,5 @@ func refit(s *schedule.Schedule, spec collective.Spec) (*schedule.Schedule, erro
 	}
 	fitted := *s
 	fitted.Spec, fitted.Memory = spec, scratch
-	return schedule.Parse(fitted.String()) // which checks the cuts of the new size
+	return schedule.Parse(fitted.String()) // checks the cuts of the new size
 }

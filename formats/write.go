@@ -10,16 +10,16 @@ import (
 	"collsim/schedule"
 )
 
-// WriteOptions say how a schedule is written.
+// WriteOptions select how a schedule is written.
 type WriteOptions struct {
-	Runtime  string // of msccl: whose limits hold, "msccl" if empty; "rccl" or "none"
+	Runtime  string // of msccl: the runtime whose limits hold; "msccl" if empty, "rccl" or "none"
 	Protocol string // of msccl: "Simple" if empty; "LL" or "LL128"
-	// Prove says what is wrong with what a runtime would make of the file, one call at a time. Nil
-	// does not look.
+	// Prove checks the schedule that a runtime would execute, one call at a time. Nil checks
+	// nothing.
 	Prove func(*schedule.Schedule) error
 }
 
-// Written lists the names of what Write writes.
+// Written lists the names of the formats that Write writes.
 func Written() (names []string) {
 	for _, f := range Table() {
 		if f.write != nil && f.Name != Text {
@@ -29,7 +29,7 @@ func Written() (names []string) {
 	return append(names, Text)
 }
 
-// Write writes a schedule in a format of Written. The notes say what is not as in the schedule.
+// Write writes a schedule in a format of Written. The notes name the differences from the schedule.
 func Write(w io.Writer, s *schedule.Schedule, format string, o WriteOptions) ([]string, error) {
 	f, _ := Lookup(format)
 	switch {

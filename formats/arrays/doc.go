@@ -1,16 +1,15 @@
-// Package arrays reads and writes arrays in files, by the ends of their names: NumPy's .npy and
-// .npz (package npy), and .safetensors (package safetensors).
+// Package arrays reads and writes arrays in files, by the extension: NumPy's .npy and .npz (package
+// npy), and .safetensors (package safetensors).
 //
-// An Array is a name, a type, a shape and its elements as little-endian bytes in C order, whatever
-// the file's byte order and layout were. What is in a file is read first (Open), and everything it
-// says about itself is checked against its length before memory is taken for it; elements are read
-// when they are asked for.
+// An Array has a name, a type, a shape and its elements as little-endian bytes in C order, whatever
+// the file's byte order and layout. Open reads the headers and checks them against the length of
+// the file before it allocates memory. Elements are read on demand.
 //
-// A collective's data are one array per rank: tensors rank0, rank1, … of one file, one array whose
-// first axis is the rank, or one file per rank with {rank} in its name. ReadRanks and WriteRanks
-// know the three; nothing else in the package has heard of ranks. It moves elements and never
-// computes with them: their values are the business of package dtype.
+// A collective's data are one array for each rank. They are tensors rank0, rank1, … of one file, or
+// one array whose first axis is the rank, or one file for each rank. The name of such a file has
+// {rank} in it. ReadRanks and WriteRanks know the three; the rest of the package knows no ranks.
+// The package moves elements and never computes with them; package dtype does.
 //
-// The type that a caller wants wins over a void or an integer of its width (Array.As), and over
-// nothing else: NumPy has no bfloat16 and no float8, and ml_dtypes and others save their bits so.
+// A caller's type replaces void or an integer of the same width (Array.As), and no other type.
+// NumPy has no bfloat16 and no float8, and ml_dtypes and others save their bits that way.
 package arrays

@@ -15,23 +15,22 @@ import (
 	"collsim/unit"
 )
 
-// Array is a tensor: of a file, or to be written into one.
+// Array is a tensor in a file, or to be written into one.
 type Array = tensor.Array
 
-// Error says what is wrong with a file, or with what is to be written into it.
+// Error describes an error in a file, or in arrays that are to be written.
 type Error = tensor.Error
 
-// File is a file of arrays whose headers were read and checked. It may be used by several
-// goroutines at once.
+// File is a file of arrays whose headers were read and checked. It is safe for concurrent use.
 type File struct {
 	name   string
 	parts  []tensor.Part
 	closer io.Closer
 }
 
-// Open reads what a .npy, .npz or .safetensors says that it holds, and checks it against the length
-// of the file, which must be a regular one of no more bytes than the limit (1 GiB if it is 0),
-// unpacked. Errors are *Error.
+// Open reads the headers of a .npy, .npz or .safetensors and checks them against the length of the
+// file. The file must be regular and, unpacked, at most limit bytes long (1 GiB if it is 0). Errors
+// are *Error.
 func Open(path string, limit unit.Bytes) (*File, error) {
 	if _, err := formatOf(path); err != nil {
 		return nil, err
@@ -49,8 +48,8 @@ func Open(path string, limit unit.Bytes) (*File, error) {
 	return file, nil
 }
 
-// NewFile is Open of size bytes that are anywhere; the end of name says what they are. The reader
-// must outlive the file.
+// NewFile does what Open does for size bytes behind a reader; the extension of name selects the
+// format. The reader must outlive the file.
 func NewFile(name string, r io.ReaderAt, size int64, limit unit.Bytes) (*File, error) {
 	format, err := formatOf(name)
 	if err != nil {
@@ -71,7 +70,7 @@ func NewFile(name string, r io.ReaderAt, size int64, limit unit.Bytes) (*File, e
 	return f, nil
 }
 
-// Close closes the file. Arrays that were read stay.
+// Close closes the file. Arrays that were read stay valid.
 func (f *File) Close() error {
 	if f.closer == nil {
 		return nil
@@ -79,8 +78,8 @@ func (f *File) Close() error {
 	return f.closer.Close()
 }
 
-// Arrays lists what the file holds, in its order (.safetensors: that of the elements in the file),
-// without the elements.
+// Arrays lists the arrays of the file without their elements, in the file's order (.safetensors:
+// the order of the elements).
 func (f *File) Arrays() []Array {
 	arrays := make([]Array, len(f.parts))
 	for i, p := range f.parts {
@@ -90,8 +89,8 @@ func (f *File) Arrays() []Array {
 	return arrays
 }
 
-// Read returns the array Arrays()[i] with its elements. It takes memory for them once, twice while
-// it reorders an array in Fortran order; what is compressed takes memory as it comes out.
+// Read returns the array Arrays()[i] with its elements. It allocates them once, and twice while it
+// reorders an array in Fortran order. Compressed elements are allocated as they are unpacked.
 func (f *File) Read(i int) (Array, error) {
 	a := f.parts[i].Array
 	var err error
@@ -102,7 +101,7 @@ func (f *File) Read(i int) (Array, error) {
 	return a, nil
 }
 
-// formatOf returns the format that the end of a name stands for.
+// formatOf returns the format of a file by its extension.
 func formatOf(name string) (string, error) {
 	end := strings.ToLower(filepath.Ext(name))
 	if slices.Contains([]string{tensor.NPY, tensor.NPZ, tensor.Safetensors}, end) {
@@ -115,8 +114,8 @@ func formatOf(name string) (string, error) {
 	return "", tensor.In(name, "", err)
 }
 
-// systemError is an error of the operating system, or of what a file is, without the name, which
-// Error has already.
+// systemError wraps an error of the operating system, without the file's name, which Error already
+// has.
 func systemError(path string, err error) *Error {
 	text := err.Error()
 	switch inner := err.(type) {

@@ -11,34 +11,34 @@ import (
 	"collsim/unit"
 )
 
-// inName stands for the rank in the name of one of several files.
+// inName stands for the rank in the name of a file for each rank.
 const inName = "{rank}"
 
-// Want is what a caller expects of a file: the data of every rank.
+// Want describes the data that a caller expects of each rank.
 type Want struct {
 	Ranks int
 	Type  dtype.Type // see Array.As; 0: any type
 
 	// Counts are the elements of each rank, in any shape; nil: any number. A rank with Nothing has
-	// no data here, as those that a broadcast only reaches: what is there for it is not looked at. A
-	// rank with Any has any number.
+	// no data, such as a receiver of a broadcast: an array for it is ignored. A rank with Any may
+	// have any number.
 	Counts []int64
 
-	// Limit is how many bytes a file may have, unpacked; 1 GiB if it is 0.
+	// Limit is the most bytes of a file, unpacked; 1 GiB if it is 0.
 	Limit unit.Bytes
 }
 
-// Nothing is the count of a rank without data, Any that of a rank with any number of elements.
+// Nothing is the count of a rank without data. Any is that of a rank with any number of elements.
 const (
 	Nothing = -1
 	Any     = -2
 )
 
-// ReadRanks returns the data of each rank: from tensors rank0, rank1, … of an .npz or .safetensors;
-// from an only array (of a .npy always), whose first axis is the rank; or from one file per rank if
-// {rank} is in the path. The arrays are named rank0, rank1, …; a rank that has Nothing gets an
-// Array without Data: of one that is there under its name, the type and the shape. Types, names and
-// counts are checked before elements are read. Errors are *Error.
+// ReadRanks returns the data of each rank. They come from tensors rank0, rank1, … of an .npz or
+// .safetensors; from a single array (always in a .npy), whose first axis is the rank; or from one
+// file for each rank if the path has {rank}. The arrays are named rank0, rank1, …. A rank with
+// Nothing gets an Array without Data, with type and shape if the file has one by its name. Types,
+// names and counts are checked before elements are read. Errors are *Error.
 func ReadRanks(path string, w Want) ([]Array, error) {
 	if !strings.Contains(path, inName) {
 		f, err := Open(path, w.Limit)
@@ -65,7 +65,7 @@ func ReadRanks(path string, w Want) ([]Array, error) {
 	return arrays, nil
 }
 
-// readOnly reads the only array of a file, which is one rank's.
+// readOnly reads the data of a rank from a file with a single array.
 func readOnly(path string, w Want, rank int) (Array, error) {
 	f, err := Open(path, w.Limit)
 	if err != nil {
@@ -79,7 +79,7 @@ func readOnly(path string, w Want, rank int) (Array, error) {
 	return f.one(0, w, rank)
 }
 
-// Ranks is ReadRanks of a file that is open.
+// Ranks does what ReadRanks does for an open file.
 func (f *File) Ranks(w Want) ([]Array, error) {
 	if err := w.check(f.name); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (f *File) Ranks(w Want) ([]Array, error) {
 		return nil, tensor.In(f.name, "", tensor.Failed("holds %s; %s, or one array whose first"+
 			" axis is the rank", f.tensorsText(), ranksText(w.Ranks)))
 	}
-	at := make([]int, w.Ranks) // where each rank's is, plus one
+	at := make([]int, w.Ranks) // index of each rank's array, plus 1
 	for i, p := range f.parts {
 		a := p.Array
 		r := rankOf(a.Name)
@@ -115,7 +115,7 @@ func (f *File) Ranks(w Want) ([]Array, error) {
 	return f.named(w, at)
 }
 
-// named reads the tensors rank0, rank1, …, after a look at all of them.
+// named reads the tensors rank0, rank1, …, after checking all of them.
 func (f *File) named(w Want, at []int) ([]Array, error) {
 	for r, i := range at {
 		if !w.nothing(r) {
@@ -127,7 +127,7 @@ func (f *File) named(w Want, at []int) ([]Array, error) {
 	arrays := make([]Array, w.Ranks)
 	for r, i := range at {
 		if w.nothing(r) {
-			if i > 0 { // there all the same
+			if i > 0 { // present, though not needed
 				arrays[r] = f.parts[i-1].Array
 				arrays[r].Data = nil
 			}
@@ -142,7 +142,7 @@ func (f *File) named(w Want, at []int) ([]Array, error) {
 	return arrays, nil
 }
 
-// one reads array i, which is all that a rank has.
+// one reads array i, all data of a rank.
 func (f *File) one(i int, w Want, rank int) (Array, error) {
 	if err := f.suits(f.parts[i].Array, w, rank); err != nil {
 		return Array{}, err
@@ -154,7 +154,7 @@ func (f *File) one(i int, w Want, rank int) (Array, error) {
 	return w.give(a, rank), nil
 }
 
-// rows reads an array whose first axis is the rank; the ranks share its memory.
+// rows reads an array whose first axis is the rank. The ranks share its memory.
 func (f *File) rows(w Want) ([]Array, error) {
 	whole := f.parts[0].Array
 	if len(whole.Shape) == 0 || whole.Shape[0] != int64(w.Ranks) {
@@ -187,7 +187,7 @@ func (f *File) rows(w Want) ([]Array, error) {
 	return arrays, nil
 }
 
-// suits says what is wrong with an array for a rank.
+// suits checks type and count of an array for a rank.
 func (f *File) suits(a Array, w Want, rank int) error {
 	if w.Type != 0 {
 		if _, err := a.As(w.Type); err != nil {
@@ -201,7 +201,7 @@ func (f *File) suits(a Array, w Want, rank int) error {
 		"of %d is expected", rank, tensor.ShapeText(a.Shape), a.Count(), w.Counts[rank]))
 }
 
-// give returns an array that suits under the name of its rank.
+// give renames a checked array after its rank.
 func (w *Want) give(a Array, rank int) Array {
 	if w.Type != 0 {
 		as, err := a.As(w.Type)
@@ -216,7 +216,7 @@ func (w *Want) give(a Array, rank int) Array {
 
 func (w *Want) nothing(rank int) bool { return w.Counts != nil && w.Counts[rank] == Nothing }
 
-// check sees that a caller knows what it wants.
+// check panics or fails on a Want that is not consistent.
 func (w *Want) check(file string) error {
 	if w.Ranks < 1 {
 		return tensor.In(file, "", tensor.Failed("%d ranks cannot have data; 1 or more are "+
@@ -228,7 +228,7 @@ func (w *Want) check(file string) error {
 	return nil
 }
 
-// rankOf returns the rank that a tensor's name stands for, or -1.
+// rankOf returns the rank in a tensor's name, or −1.
 func rankOf(name string) int {
 	digits, ok := strings.CutPrefix(name, "rank")
 	r, err := strconv.Atoi(digits)
@@ -242,7 +242,7 @@ func fileOf(pattern string, rank int) string {
 	return strings.ReplaceAll(pattern, inName, strconv.Itoa(rank))
 }
 
-// ranksText says which tensors are expected.
+// ranksText names the expected tensors.
 func ranksText(n int) string {
 	if n == 1 {
 		return "rank0 alone is expected"
@@ -261,7 +261,7 @@ func (f *File) tensorsText() string {
 	return "tensors " + listText(names)
 }
 
-// listText is a list of which at most five are named.
+// listText lists at most five names and counts the others.
 func listText(names []string) string {
 	if more := len(names) - 5; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:5], ", "), more)

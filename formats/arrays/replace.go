@@ -6,7 +6,8 @@ import (
 	"collsim/internal/output"
 )
 
-// replace puts a file in its place when it is complete: nobody sees half of it.
+// replace writes a file under a temporary name and renames it when it is complete, so that no
+// reader sees half of it.
 func replace(path string, write func(io.Writer) error) error {
 	if err := output.Write(path, write); err != nil {
 		e := systemError(path, err)

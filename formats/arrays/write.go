@@ -11,13 +11,13 @@ import (
 	"collsim/formats/safetensors"
 )
 
-// Write puts arrays into a .npy (one array), .npz or .safetensors, in that order (a .safetensors
-// has wide elements first, as its readers want them aligned). The same arrays give the same bytes
-// always. The file appears when it is complete; what is no ordinary file is written to as it is.
-// Errors are *Error.
+// Write writes arrays into a .npy (one array), .npz or .safetensors. They keep their order; a
+// .safetensors has wide elements first, as its readers want them aligned. The same arrays always
+// give the same bytes. The file appears when it is complete; a path that is not a regular file is
+// written to directly. Errors are *Error.
 func Write(path string, arrays []Array) error { return write(path, arrays, false) }
 
-// write is Write, with a mark or without.
+// write does what Write does, and marks the file if marked.
 func write(path string, arrays []Array, marked bool) error {
 	format, err := formatOf(path)
 	if err != nil {
@@ -52,11 +52,11 @@ func encode(w io.Writer, format string, arrays []Array, marked bool) error {
 	return npy.Write(w, &arrays[0])
 }
 
-// WriteRanks writes the data of each rank so that ReadRanks can read them: as rank0, rank1, … into
-// an .npz or .safetensors; into one file per rank if {rank} is in the path; into a .npy with the
-// rank as first axis, which takes equal types and shapes. An Array without Data and Shape is a rank
-// that has nothing; a .npy cannot leave one out. The files have a mark, which Marked finds and no
-// reader minds: they are results, and may be replaced by those of another run.
+// WriteRanks writes the data of each rank so that ReadRanks can read them. An .npz or .safetensors
+// has tensors rank0, rank1, …. A path with {rank} gives one file for each rank. A .npy has the rank
+// as first axis, which requires equal types and shapes. An Array without Data and Shape is a rank
+// without data; a .npy cannot leave one out. The files carry a mark, which Marked finds and other
+// readers ignore: they are results, which another run may overwrite.
 func WriteRanks(path string, ranks []Array) error {
 	format, err := formatOf(path)
 	if err != nil {
@@ -91,7 +91,7 @@ func WriteRanks(path string, ranks []Array) error {
 	return write(path, []Array{stacked}, true)
 }
 
-// stack makes arrays into one with a new first axis.
+// stack joins arrays along a new first axis.
 func stack(arrays []Array) (Array, error) {
 	var all Array
 	for i := range arrays {
@@ -115,7 +115,7 @@ func stack(arrays []Array) (Array, error) {
 	return all, nil
 }
 
-// checkNames refuses names that the format cannot have.
+// checkNames refuses names that the format cannot store.
 func checkNames(format string, arrays []Array) error {
 	if format == tensor.NPY {
 		if len(arrays) != 1 {

@@ -1,13 +1,13 @@
-// Package chakra reads Chakra execution traces (MLCommons), the workloads of ASTRA-sim: a file a
-// rank, with computations, messages and collectives as nodes of a graph.
+// Package chakra reads Chakra execution traces (MLCommons), the workloads of ASTRA-sim: a file for
+// each rank, with computations, messages and collectives as nodes of a graph.
 //
-//	data_deps are the order: a node is issued when those have ended, of several that are ready the
-//	          one with the lowest id first. ctrl_deps say who called it and order nothing, and may
-//	          name nodes outside the file. So it is in Chakra's feeder.
+//	data_deps are the order: a node is issued when those have ended, and of several that are ready
+//	          the one with the lowest id first. ctrl_deps name the caller and order nothing; they
+//	          may name nodes outside the file. Chakra's feeder does the same.
 //	COMM_SEND, COMM_RECV  are messages: comm_size bytes to comm_dst or from comm_src, matched by
 //	          comm_tag. Their comm_type means nothing (one converter writes the node type there).
 //	COMM_COLL is a request, not a schedule. Every rank of its group (pg_name; all ranks if it has
-//	          none) must make the same ones in the same order, which is checked; what it takes is
+//	          none) must make the same ones in the same order, which is checked. How it is done is
 //	          not in the file. Here it is a barrier of the group, as any collective may be one.
 //	          Without a comm_type it is the call on the CPU that launches one, and takes its
 //	          recorded time.
@@ -17,9 +17,10 @@
 // possibly gzipped; or the JSON form of Chakra's feeder. Neither carries data, so the verdict is
 // causal: see package opgraph, which lowers them.
 //
-// PyTorch's profiler (Kineto) writes another form, which Chakra's converter starts from, and which
-// is read here as it is. What a GPU did are the nodes, in order on each stream; between streams the
-// order is that of the recorded waits, or, where none are, of times. A kernel of NCCL is a request.
+// PyTorch's profiler (Kineto) writes another form, from which Chakra's converter starts and which
+// this package reads directly. Its nodes are the GPU's activities, in order on each stream. Between
+// streams the order is that of the recorded waits or, where there are none, of times. A kernel of
+// NCCL is a request.
 //
 // S. Sridharan et al., "Chakra: Advancing Performance Benchmarking and Co-design using Standardized
 // Execution Traces", arXiv:2305.14516; schema/protobuf/et_def.proto of mlcommons/chakra.
@@ -47,9 +48,9 @@ type Input struct {
 	Reader io.Reader
 }
 
-// Sort orders names of one trace, such as all_reduce.0.et and all_reduce.1.et (or .json, .json.gz),
-// by the rank before the extension. It refuses names of several traces, and ranks that are missing
-// or there twice.
+// Sort orders the file names of one trace, such as all_reduce.0.et and all_reduce.1.et (or .json,
+// .json.gz), by the rank before the extension. It refuses names of several traces, and ranks that
+// are missing or appear twice.
 func Sort(names []string) ([]string, error) {
 	sorted := make([]string, len(names))
 	first := ""
@@ -75,7 +76,7 @@ func Sort(names []string) ([]string, error) {
 	return sorted, nil
 }
 
-// cutLast cuts a name at its last dot.
+// cutLast splits a name at its last dot.
 func cutLast(name string) (before, after string, found bool) {
 	i := strings.LastIndexByte(name, '.')
 	if i < 0 {
@@ -84,8 +85,8 @@ func cutLast(name string) (before, after string, found bool) {
 	return name[:i], name[i+1:], true
 }
 
-// Read reads a trace, the files in the order of their ranks. Errors are *foreign.Error with the
-// name of the file; o.File names the trace as a whole. A place in it is a node, without a line.
+// Read reads a trace from files in the order of their ranks. Errors are *foreign.Error with the
+// name of the file; o.File names the trace as a whole. A place in a file is a node, without a line.
 func Read(files []Input, o foreign.Options) (*foreign.File, error) {
 	if err := opgraph.Refuse(&o); err != nil {
 		return nil, err
@@ -108,19 +109,19 @@ func Read(files []Input, o foreign.Options) (*foreign.File, error) {
 	return f, nil
 }
 
-// reader is the file of a rank.
+// reader reads the file of a rank.
 type reader struct {
 	file  string
 	nodes []node
-	notes []string // what a reader should know of the file
-	span  string   // and how long it is, if it says so
+	notes []string // notes for the user
+	span  string   // the file's duration, if it states one
 	form  string   // "chakra" or "kineto"
 
 	lines *strictjson.Lines // of JSON
 	json  *json.Decoder
 }
 
-// fail is an error of the file; where JSON ends in the middle or is none, with the line.
+// fail makes an error of the file. Where JSON ends early or is invalid, it has the line.
 func (r *reader) fail(format string, args ...any) error {
 	e := &foreign.Error{File: r.file, Text: fmt.Sprintf(format, args...)}
 	for _, arg := range args {
@@ -131,7 +132,7 @@ func (r *reader) fail(format string, args ...any) error {
 	return e
 }
 
-// read reads a file in whatever form it has.
+// read reads a file in either form.
 func (r *reader) read(in io.Reader, limit unit.Bytes) error {
 	plain, err := input.Limit{Bytes: limit}.Unpacked(in)
 	if err != nil {
@@ -165,7 +166,7 @@ func (r *reader) read(in io.Reader, limit unit.Bytes) error {
 	return nil
 }
 
-// maxNodes bounds a file.
+// maxNodes is the most nodes of a file.
 const maxNodes = 1 << 22
 
 // take adds a node.
@@ -177,7 +178,8 @@ func (r *reader) take(n node) error {
 	return nil
 }
 
-// isJSON tells the forms apart: a brace, which as protobuf would be a length, then a quote.
+// isJSON distinguishes the two forms. JSON begins with a brace, which protobuf could have as a
+// length, and then a quote.
 func isJSON(b *bufio.Reader) bool {
 	head, _ := b.Peek(512)
 	text := strings.TrimLeft(string(head), " \t\r\n")

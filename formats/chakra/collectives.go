@@ -8,15 +8,16 @@ import (
 	"collsim/schedule"
 )
 
-// team is the ranks that make collectives together.
+// team holds the ranks that take part in collectives together.
 type team struct {
 	name    string
 	members string    // its ranks, where the files have them
 	ranks   []int32   // in order
-	ops     [][]int32 // the collectives of each rank, in the order in which it asks for them
+	ops     [][]int32 // collectives of each rank, in the order of its requests
 }
 
-// collectives makes every collective a barrier of its group, after checking that all ask alike.
+// collectives replaces every collective by a barrier of its group, after checking that all ranks
+// request the same.
 func (t *trace) collectives() {
 	for _, g := range t.groups() {
 		if len(g.ranks) > 1 {
@@ -26,7 +27,8 @@ func (t *trace) collectives() {
 		for k := range g.ops[0] {
 			t.ask(t.requested(g, k))
 		}
-		// What not all ask for never happens; that is reported, and not waited for besides.
+		// A collective that some ranks do not request would never happen. It is reported, and the
+		// others do not wait for it.
 		for k := range slices.MinFunc(g.ops, func(a, b []int32) int { return len(a) - len(b) }) {
 			t.barrier(g, k)
 		}
@@ -34,12 +36,13 @@ func (t *trace) collectives() {
 	t.leave()
 }
 
-// node is a rank's k-th collective in a group.
+// node returns a rank's k-th collective in a group.
 func (t *trace) node(g *team, member, k int) *node {
 	return &t.nodes[g.ranks[member]][g.ops[member][k]]
 }
 
-// requested is what a group asks for: of lists whose lengths differ, by the kind with splits.
+// requested describes the collective that a group requests. If ranks contribute lists of different
+// lengths, it names the kind with splits.
 func (t *trace) requested(g *team, k int) string {
 	n := t.node(g, 0, k)
 	for member := range g.ranks {
@@ -54,7 +57,7 @@ func (t *trace) requested(g *team, k int) string {
 	return n.request()
 }
 
-// equalParts reports whether lengths do not differ.
+// equalParts reports whether all lengths are equal.
 func equalParts(parts []int64) bool {
 	return len(parts) == 0 || slices.Min(parts) == slices.Max(parts)
 }
@@ -69,8 +72,8 @@ func (t *trace) ask(text string) {
 	t.asked[i].count++
 }
 
-// groups finds the groups, in the order in which they are met. To the one without a name all ranks
-// belong, to others those that make collectives in it.
+// groups collects the groups, in the order of their first use. The one without a name has all
+// ranks, others the ranks that request collectives in it.
 func (t *trace) groups() (all []*team) {
 	byName := map[string]*team{}
 	for rank := range t.nodes {
@@ -103,8 +106,8 @@ func (t *trace) groups() (all []*team) {
 	return all
 }
 
-// order brings the collectives of each rank into the order in which it asks for them. Where nothing
-// orders two of them, ranks could ask in different orders, and wait for each other forever.
+// order sorts the collectives of each rank into the order of its requests. It reports two that no
+// dependency orders: ranks could request them in different orders, and wait for each other forever.
 func (t *trace) order(g *team) {
 	for member, rank := range g.ranks {
 		if len(g.ops[member]) < 2 {
@@ -120,8 +123,8 @@ func (t *trace) order(g *team) {
 	}
 }
 
-// alike reports ranks that ask for something else than the first of the group, or that expect
-// something else of another than it sends.
+// alike reports ranks whose request differs from that of the first in the group, or that expect
+// another length than their peer sends.
 func (t *trace) alike(g *team) {
 	t.alikeFirst(g)
 	asked := slices.MinFunc(g.ops, func(a, b []int32) int { return len(a) - len(b) })
@@ -130,7 +133,8 @@ func (t *trace) alike(g *team) {
 	}
 }
 
-// transposed holds what ranks expect from others in an all_to_all to what these send them.
+// transposed compares the lengths that ranks expect in an all_to_all with those that their peers
+// send.
 func (t *trace) transposed(g *team, k int) {
 	p := len(g.ranks)
 	for member := range p {
@@ -170,7 +174,7 @@ func (t *trace) alikeFirst(g *team) {
 	}
 }
 
-// alone reports whether the one rank that is in a group is to be the only one.
+// alone reports whether a group with one rank was meant to have just that one.
 func (g *team) alone() bool { return g.members == "" || g.members == fmt.Sprint(g.ranks) }
 
 // of names the group in errors.
@@ -184,9 +188,9 @@ func (g *team) of() string {
 // firstTag is above all tags of messages; each collective has one of its own.
 const firstTag = int64(1) << 32
 
-// barrier makes the k-th collectives of a group a barrier, by dissemination: in round i a member
-// tells the one 2^i further on that it, and all that it has heard of, have come. What waited for
-// the collective waits for the last round.
+// barrier makes the k-th collectives of a group a dissemination barrier. In round i a member
+// signals the one 2^i further that it has come, and so have all from which it has signals. Nodes
+// that waited for the collective then wait for the last round.
 //
 // D. Hensgen, R. Finkel and U. Manber, "Two Algorithms for Barrier Synchronization", International
 // Journal of Parallel Programming 17(1), 1988.
@@ -219,8 +223,8 @@ func (t *trace) barrier(g *team, k int) {
 	}
 }
 
-// leave has what waits for a collective wait for the last round of its barrier. The data
-// dependencies come first among a rank's edges.
+// leave redirects dependencies on a collective to the last round of its barrier. Data dependencies
+// come first among a rank's edges.
 func (t *trace) leave() {
 	for rank := range t.ranks {
 		for i := range t.ranks[rank].Edges[:t.deps[rank]] {

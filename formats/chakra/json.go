@@ -32,7 +32,7 @@ type jsonNode struct {
 	Group      string   `json:"pg_name"`
 }
 
-// node is the node as the protobuf form has it.
+// node converts the node to that of the protobuf form.
 func (j *jsonNode) node() (node, error) {
 	n := node{kind: nodeType(j.Type), data: j.Data, ctrl: j.Ctrl, micros: j.Runtime,
 		cpu: j.CPU == nil || *j.CPU, group: j.Group,
@@ -91,10 +91,10 @@ func (r *reader) readJSON(in *bufio.Reader) error {
 	return r.end(d)
 }
 
-// errCut is of JSON that ends too soon.
+// errCut reports JSON that ends too soon.
 var errCut = errors.New("the file ends in the middle of a value")
 
-// plain is an error of the decoder in plain words.
+// plain replaces an error of the decoder by plain words.
 func plain(err error) error {
 	var syntax *json.SyntaxError
 	switch {
@@ -106,7 +106,8 @@ func plain(err error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 }
 
-// line is where JSON ends in the middle, or where the value begins that is none; 0 of other errors.
+// line returns the line where JSON ends early, or where an invalid value begins; 0 for other
+// errors.
 func (r *reader) line(err error) int {
 	var syntax *json.SyntaxError
 	switch {
@@ -118,7 +119,7 @@ func (r *reader) line(err error) int {
 	return 0
 }
 
-// end reads the closing brace, and no more.
+// end reads the closing brace, and checks that nothing follows.
 func (r *reader) end(d *json.Decoder) error {
 	if _, err := d.Token(); err != nil {
 		return r.fail("%v", plain(err))

@@ -11,10 +11,10 @@ import (
 	"collsim/collective"
 )
 
-// What PyTorch's profiler (Kineto) writes of a rank: one object with events in "traceEvents", as
-// Chrome's trace viewer reads them. Of those matter what GPUs did (cat kernel, gpu_memcpy and
-// gpu_memset, with stream and correlation), and waits (cuda_sync). A kernel of NCCL carries what
-// was called: libkineto/src/output_json.cpp, and saveNcclMeta in PyTorch's
+// PyTorch's profiler (Kineto) writes one object for a rank, with events in "traceEvents", as
+// Chrome's trace viewer reads them. This reader uses the activities of GPUs (cat kernel, gpu_memcpy
+// and gpu_memset, with stream and correlation), and waits (cuda_sync). A kernel of NCCL carries the
+// arguments of its call: libkineto/src/output_json.cpp, and saveNcclMeta in PyTorch's
 // torch/csrc/profiler/util.cpp.
 
 // event is an event of a file.
@@ -31,7 +31,7 @@ type event struct {
 	args       eventArgs
 }
 
-// eventArgs are those of what a GPU does and waits for.
+// eventArgs holds the arguments of GPU activities and waits.
 type eventArgs struct {
 	Stream      *int64 `json:"stream"`
 	Correlation *int64 `json:"correlation"`
@@ -54,7 +54,7 @@ type eventArgs struct {
 	From       *int64          `json:"Src Rank"`
 }
 
-// distributed is what a file says of its process groups.
+// distributed holds a file's description of its process groups.
 type distributed struct {
 	Rank   *int64 `json:"rank"`
 	Groups []struct {
@@ -63,7 +63,7 @@ type distributed struct {
 	} `json:"pg_config"`
 }
 
-// isKineto reports whether a key of the outermost object is one of Kineto's.
+// isKineto reports whether a key of the outermost object is Kineto's.
 func isKineto(key any) bool {
 	return key == "schemaVersion" || key == "deviceProperties" || key == "traceEvents" ||
 		key == "distributedInfo" || key == "displayTimeUnit" || key == "baseTimeNanoseconds"
@@ -102,7 +102,7 @@ func (r *reader) readKineto(d *json.Decoder, key json.Token) error {
 	return nil
 }
 
-// readEvents reads the array of events and keeps those that matter.
+// readEvents reads the array of events and keeps those that are used.
 func (k *kineto) readEvents(d *json.Decoder) error {
 	open, err := d.Token()
 	if err != nil {
@@ -138,7 +138,7 @@ func (k *kineto) readEvents(d *json.Decoder) error {
 // String names an event in errors.
 func (e *event) String() string { return fmt.Sprintf("event %d (%s)", e.number, short(e.Name)) }
 
-// did takes an event of a GPU.
+// did records an activity of a GPU.
 func (k *kineto) did(e *event) error {
 	if err := e.decode(); err != nil {
 		return err
@@ -164,7 +164,7 @@ func (k *kineto) did(e *event) error {
 	return nil
 }
 
-// waited takes a wait of a stream, or of the host.
+// waited records a wait of a stream, or of the host.
 func (k *kineto) waited(e *event) error {
 	if err := e.decode(); err != nil {
 		return err
@@ -176,8 +176,8 @@ func (k *kineto) waited(e *event) error {
 	return nil
 }
 
-// called takes what the host recorded of a call of NCCL, which has its root: Kineto copies all but
-// that to the kernel.
+// called records the root of a call of NCCL from the host's event. Kineto copies all other
+// arguments to the kernel.
 func (k *kineto) called(e *event) error {
 	var args struct {
 		Call *int64 `json:"External id"`
@@ -217,7 +217,7 @@ func unmarshal(raw json.RawMessage, into any) error {
 	return err
 }
 
-// text is JSON in an error.
+// text formats JSON for an error.
 func text(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return "nothing"
@@ -225,7 +225,7 @@ func text(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// nanos reads a time in us with decimals, of which Kineto writes three.
+// nanos parses a time in us with decimals; Kineto writes three.
 func nanos(s string) (int64, error) {
 	whole, part, _ := strings.Cut(s, ".")
 	if len(part) > 3 {
@@ -238,10 +238,10 @@ func nanos(s string) (int64, error) {
 	return int64(n), nil
 }
 
-// maxShort bounds the name of a kernel, in bytes.
+// maxShort is the most bytes of a kernel's name.
 const maxShort = 32
 
-// short is the name of a kernel without what it returns, its namespaces, and parameters.
+// short strips return type, namespaces and parameters from the name of a kernel.
 func short(name string) string {
 	name = strings.ReplaceAll(name, "(anonymous namespace)::", "")
 	if end := strings.IndexAny(name, "<("); end > 0 {
@@ -257,7 +257,8 @@ func short(name string) string {
 	return name
 }
 
-// calls are the collectives of PyTorch's ProcessGroupNCCL by the names that it records.
+// calls maps the names that PyTorch's ProcessGroupNCCL records to collectives, or to ends of a
+// message.
 func calls(name string) (kind collective.Kind, message nodeType) {
 	switch name {
 	case "allreduce", "allreduce_coalesced", "all_reduce", "barrier":
@@ -284,7 +285,7 @@ func calls(name string) (kind collective.Kind, message nodeType) {
 	return 0, 0
 }
 
-// elementTypes are PyTorch's names of types, by number, with their bytes; 0 is none.
+// elementTypes lists PyTorch's names of types and their bytes; 0 is no type.
 var elementTypes = [...]struct {
 	name  string
 	bytes int64
@@ -292,7 +293,7 @@ var elementTypes = [...]struct {
 	{"BFloat16", 2}, {"Short", 2}, {"Float", 4}, {"Int", 4}, {"Double", 8}, {"Long", 8},
 	{"ComplexFloat", 8}, {"ComplexDouble", 16}}
 
-// elementType is the number of a type, 0 if it is not known.
+// elementType returns the index of a type, 0 if it is unknown.
 func elementType(name string) uint8 {
 	for i := range elementTypes {
 		if elementTypes[i].name == name {

@@ -10,7 +10,7 @@ import (
 	"collsim/collective"
 )
 
-// ask makes a node what a kernel of NCCL was called for.
+// ask fills in the collective or the message for which a kernel of NCCL was called.
 func (k *kineto) ask(n *node, a *eventArgs) error {
 	kind, message := calls(a.Collective)
 	n.element = elementType(a.Type)
@@ -37,7 +37,7 @@ func (k *kineto) ask(n *node, a *eventArgs) error {
 		return err
 	}
 	size := int64(len(ranks))
-	in, out := int64(1), int64(1) // how they are to each other
+	in, out := int64(1), int64(1) // ratio of the two lengths
 	switch kind {
 	case collective.AllGather, collective.Gather:
 		out = size
@@ -61,9 +61,8 @@ func (k *kineto) ask(n *node, a *eventArgs) error {
 	return nil
 }
 
-// splits takes how much of an all_to_all goes to and comes from each rank. Of all_to_allv they are
-// rows of a tensor, of all_to_all elements of tensors in lists; where there are none, parts are
-// equal.
+// splits records the lengths of an all_to_all to and from each rank. For all_to_allv they are rows
+// of a tensor, for all_to_all elements of tensors in lists. Without them all parts are equal.
 func (n *node) splits(a *eventArgs, ranks []int64, bytes int64) error {
 	n.lists = true
 	for _, s := range []struct {
@@ -94,7 +93,7 @@ func (n *node) splits(a *eventArgs, ranks []int64, bytes int64) error {
 		case len(split) != len(ranks):
 			return fmt.Errorf("args: %s = %v, of %d; Group size = %d", s.key, split, len(split),
 				len(ranks))
-		case a.Collective == "all_to_all": // which has In msg nelems as Out msg nelems as well
+		case a.Collective == "all_to_all": // its In msg nelems repeats Out msg nelems
 			s.elems = rows
 		case rows == 0 && s.elems > 0 || rows > 0 && s.elems%rows != 0:
 			return fmt.Errorf("args: %s = %v: %d rows, of %d elements", s.key, split, rows, s.elems)
@@ -114,7 +113,7 @@ func (n *node) splits(a *eventArgs, ranks []int64, bytes int64) error {
 	return nil
 }
 
-// root takes the root of a call, which the host's record of it has as a place in the group.
+// root records the root of a call. The host's event has it as an index into the group.
 func (k *kineto) root(n *node, kind collective.Kind, a *eventArgs, ranks []int64) error {
 	place, known := k.roots[a.Call]
 	switch {
@@ -132,10 +131,10 @@ func (k *kineto) root(n *node, kind collective.Kind, a *eventArgs, ranks []int64
 	return nil
 }
 
-// sorted are ranks in order.
+// sorted returns ranks in ascending order.
 func sorted(ranks []int64) []int64 { return slices.Sorted(slices.Values(ranks)) }
 
-// message makes a node one end of a message.
+// message makes the node one end of a message.
 func (n *node) message(kind nodeType, a *eventArgs, bytes int64) error {
 	peer, key, at := a.To, "Dst Rank", commDst
 	if kind == commRecv {
@@ -150,8 +149,8 @@ func (n *node) message(kind nodeType, a *eventArgs, bytes int64) error {
 	return nil
 }
 
-// ranks are those of a call's group, by their places in it. Of many, its events have the first and
-// the last alone, and distributedInfo may have all.
+// ranks returns the ranks of a call's group, by their index in it. For a large group the event has
+// only the first and the last, and distributedInfo may have all.
 func (k *kineto) ranks(a *eventArgs) ([]int64, error) {
 	var ranks []int64
 	if strings.Contains(string(a.Ranks), "...") {
@@ -181,7 +180,7 @@ func (k *kineto) ranks(a *eventArgs) ([]int64, error) {
 	return ranks, nil
 }
 
-// wholes reads a list of whole numbers, which Kineto writes in quotes: "[0, 1]".
+// wholes parses a list of whole numbers, which Kineto writes in quotes: "[0, 1]".
 func wholes(raw json.RawMessage) (list []int64, err error) {
 	var quoted string
 	if json.Unmarshal(raw, &quoted) == nil {

@@ -11,29 +11,30 @@ import (
 	"collsim/unit"
 )
 
-// kineto is a rank's file on its way to nodes.
+// kineto converts a rank's file to nodes.
 type kineto struct {
 	*reader
 	about  distributed
-	events []*event // what its GPU did
+	events []*event // activities of the GPU
 	syncs  []*event
-	roots  map[int64]int64 // of the host's calls, by External id: places in their groups
+	roots  map[int64]int64 // roots of the host's calls, by External id: indices into their groups
 
 	streams []*gpuStream // by number
-	after   [][]int      // what each event waits for besides the one before it on its stream
-	late    error        // a wait for what began later
+	// for each event, those that it waits for besides the one before it on its stream
+	after [][]int
+	late  error // a wait for something that began later
 }
 
-// gpuStream is what a stream did, in order.
+// gpuStream holds the activities of a stream, in order.
 type gpuStream struct {
 	number int64
 	events []int
-	least  []int64 // correlation of an event and those behind it
-	most   []int64 // and of it and those before it
+	least  []int64 // least correlation of an event and those after it
+	most   []int64 // largest of it and those before it
 }
 
-// take makes nodes of the events: one of each collective, and one of each run of kernels that
-// follow each other on a stream, where nothing else waits for them or they for anything else.
+// take makes nodes of the events. Each collective is a node. So is each run of successive kernels
+// of a stream, as long as no other stream waits for one of them or is waited for.
 func (k *kineto) take() error {
 	if len(k.events) == 0 {
 		return errors.New("no event of a GPU (cat kernel, with stream and correlation): it was " +
@@ -43,9 +44,9 @@ func (k *kineto) take() error {
 	k.line()
 	k.after = make([][]int, len(k.events))
 	if len(k.syncs) > 0 {
-		k.told()
+		k.recorded()
 	} else if len(k.streams) > 1 {
-		k.seen()
+		k.inferred()
 	}
 	if k.late != nil {
 		return k.late
@@ -54,7 +55,7 @@ func (k *kineto) take() error {
 	return k.runs()
 }
 
-// line puts the events of each stream in order.
+// line sorts the events of each stream.
 func (k *kineto) line() {
 	byNumber := map[int64]*gpuStream{}
 	for i, e := range k.events {
@@ -81,7 +82,7 @@ func (k *kineto) line() {
 	}
 }
 
-// before is the last event that was launched before a call of the host, −1 for none.
+// before returns the last event that was launched before a call of the host, −1 for none.
 func (s *gpuStream) before(call int64) int {
 	i := sort.Search(len(s.least), func(i int) bool { return s.least[i] >= call })
 	if i == 0 {
@@ -90,7 +91,7 @@ func (s *gpuStream) before(call int64) int {
 	return s.events[i-1]
 }
 
-// behind is the first event that was launched after a call, −1 for none.
+// behind returns the first event that was launched after a call, −1 for none.
 func (s *gpuStream) behind(call int64) int {
 	i := sort.Search(len(s.most), func(i int) bool { return s.most[i] > call })
 	if i == len(s.most) {
@@ -99,9 +100,9 @@ func (s *gpuStream) behind(call int64) int {
 	return s.events[i]
 }
 
-// told takes the waits that the trace has. A stream's is for what another had been given when the
-// event was recorded; what the host waits for, all that it launches later waits for.
-func (k *kineto) told() {
+// recorded adds the waits that the trace has. A stream's wait is for all that another stream had
+// been given when the event was recorded. If the host waits, all that it launches later waits, too.
+func (k *kineto) recorded() {
 	for _, e := range k.syncs {
 		var on []int // what is waited for
 		call := *e.args.Correlation
@@ -130,8 +131,8 @@ func (k *kineto) told() {
 	}
 }
 
-// seen takes for a wait what had ended on another stream before an event began.
-func (k *kineto) seen() {
+// inferred adds waits for activities of other streams that had ended before an event began.
+func (k *kineto) inferred() {
 	for _, s := range k.streams {
 		for _, other := range k.streams {
 			if s == other {
@@ -154,7 +155,7 @@ func (k *kineto) seen() {
 		"that waited for")
 }
 
-// wait has an event wait for others of other streams.
+// wait makes an event wait for events of other streams.
 func (k *kineto) wait(who int, on []int) {
 	for _, x := range on {
 		switch {
@@ -167,7 +168,7 @@ func (k *kineto) wait(who int, on []int) {
 	}
 }
 
-// latest keeps that an event waits for another: of those on a stream, the last is enough.
+// latest records that an event waits for another. Of several on one stream it keeps the last.
 func (k *kineto) latest(who, on int) {
 	for i, x := range k.after[who] {
 		if *k.events[x].args.Stream == *k.events[on].args.Stream {
@@ -178,7 +179,7 @@ func (k *kineto) latest(who, on int) {
 	k.after[who] = append(k.after[who], on)
 }
 
-// whole says how long the GPU took, and how long it had something to do.
+// whole notes the duration of the trace, and the time in which the GPU was busy.
 func (k *kineto) whole() {
 	first, until, busy := k.events[0].start, k.events[0].start, int64(0)
 	for _, e := range k.events {
@@ -192,11 +193,11 @@ func (k *kineto) whole() {
 		unit.Time(busy)*unit.Nanosecond)
 }
 
-// note keeps one.
+// note appends a note.
 func (k *kineto) note(text string) { k.notes = append(k.notes, text) }
 
-// neighbours says of each event whether one of another stream waits for it, and which is before it
-// on its own, −1 for none.
+// neighbours returns for each event whether an event of another stream waits for it. It also
+// returns the event before it on its own stream, −1 for none.
 func (k *kineto) neighbours() (awaited []bool, before []int) {
 	awaited = make([]bool, len(k.events))
 	for _, list := range k.after {
@@ -214,7 +215,7 @@ func (k *kineto) neighbours() (awaited []bool, before []int) {
 	return awaited, before
 }
 
-// runs makes the nodes, with ids in the order in which events began.
+// runs makes the nodes, with ids in the order in which their events began.
 func (k *kineto) runs() error {
 	awaited, before := k.neighbours()
 	at := make([]int, len(k.events)) // its node
@@ -268,7 +269,7 @@ func (k *kineto) runs() error {
 	return nil
 }
 
-// node is what an event is, alone.
+// node makes a node of a single event.
 func (k *kineto) node(e *event) (n node, err error) {
 	n = node{kind: compNode, event: e.number + 1, nanos: uint64(e.end - e.start),
 		stream: fmt.Sprintf("stream %d", *e.args.Stream)}

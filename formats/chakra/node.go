@@ -10,28 +10,28 @@ import (
 	"collsim/unit"
 )
 
-// node is a node of a trace, as far as it matters.
+// node is a node of a trace, without attributes that have no effect here.
 type node struct {
 	id         uint64
-	event      int // its number in a file of Kineto's, from 1; 0 of others
+	event      int // its number in a Kineto file, from 1; 0 otherwise
 	name       string
 	kind       nodeType
 	data, ctrl []uint64
 	micros     uint64
-	nanos      uint64 // and so many besides
-	stream     string // of a kernel, where it is known
-	cpu        bool   // is_cpu_op, true if it is not given
+	nanos      uint64 // added to micros
+	stream     string // of a kernel, where known
+	cpu        bool   // is_cpu_op, true if absent
 	attrs      [len(attrNames)]int64
 	given      [len(attrNames)]bool
 	group      string // pg_name
-	members    string // its ranks, where they are known
-	element    uint8  // its elements' type, of elementTypes; 0 where it is not known
-	root       int64  // one more than the place of its root among the ranks; 0 where none is known
-	// Where ranks may put in and get different lengths, lists is true; of an all_to_all to and from
-	// are how many bytes go to and come from each rank of the group.
+	members    string // ranks of the group, where known
+	element    uint8  // type of its elements, index into elementTypes; 0 if unknown
+	root       int64  // index of its root in the group, plus 1; 0 if unknown
+	// lists is true where ranks may contribute and receive different lengths. For an all_to_all, to
+	// and from are the bytes to and from each rank of the group.
 	lists    bool
 	to, from []int64
-	counted  bool // num_ops says how much it computes
+	counted  bool // num_ops states its amount of computation
 }
 
 // nodeType is the schema's NodeType.
@@ -49,7 +49,7 @@ var typeNames = [...]string{"INVALID_NODE", "METADATA_NODE", "MEM_LOAD_NODE", "M
 	"COMP_NODE", "COMM_SEND_NODE", "COMM_RECV_NODE", "COMM_COLL_NODE", "STORAGE_NODE", "BATCH_NODE",
 	"CHECKPOINT_NODE"}
 
-// The attributes that mean something here, all whole numbers.
+// The attributes that are used, all whole numbers.
 const (
 	commType = iota
 	commSize
@@ -60,15 +60,15 @@ const (
 
 var attrNames = [...]string{"comm_type", "comm_size", "comm_src", "comm_dst", "comm_tag"}
 
-// kinds are what the schema's CollectiveCommType says; reduce_scatter has two numbers.
+// kinds maps the schema's CollectiveCommType; reduce_scatter has two numbers.
 var kinds = [...]collective.Kind{collective.AllReduce, collective.Reduce, collective.AllGather,
 	collective.Gather, collective.Scatter, collective.Broadcast, collective.AllToAll,
 	collective.ReduceScatter, collective.ReduceScatter, collective.Barrier}
 
-// maxName bounds what is kept of a node's name.
+// maxName is the most bytes of a node's name.
 const maxName = 60
 
-// setName keeps the beginning of a name.
+// setName keeps the beginning of a name that is too long.
 func (n *node) setName(name string) {
 	if len(name) > maxName {
 		end := maxName
@@ -91,7 +91,7 @@ func (n *node) String() string {
 	return fmt.Sprintf("node %d (%s)", n.id, n.name)
 }
 
-// check says what is wrong with a node of rank's file.
+// check returns the first error of a node of rank's file.
 func (n *node) check() error {
 	switch {
 	case n.kind == 0 || n.kind > lastType:
@@ -139,12 +139,12 @@ func (n *node) check() error {
 	return nil
 }
 
-// time is what the file says that it takes.
+// time returns the duration in the file.
 func (n *node) time() unit.Time {
 	return unit.Time(n.micros)*unit.Microsecond + unit.Time(n.nanos)*unit.Nanosecond
 }
 
-// op is what the node is in a graph; collectives are completed later.
+// op converts the node to an operation of a graph. Collectives are completed later.
 func (n *node) op() opgraph.Op {
 	o := opgraph.Op{Kind: opgraph.Calc}
 	if n.cpu {
@@ -163,7 +163,7 @@ func (n *node) op() opgraph.Op {
 	return o
 }
 
-// request is what a collective asks for.
+// request describes the requested collective.
 func (n *node) request() string {
 	kind := kinds[n.attrs[commType]]
 	if kind == collective.Barrier {
@@ -179,8 +179,8 @@ func (n *node) rootText() string {
 	return fmt.Sprintf(", root %d", n.root-1)
 }
 
-// likeness is what the ranks of a group must ask for alike: elements of one type, and where the
-// file has no types, bytes.
+// likeness returns the facts on which all ranks of a group must agree: elements of one type or,
+// where the file has no types, bytes.
 func (n *node) likeness() string {
 	kind, of := kinds[n.attrs[commType]], &elementTypes[n.element]
 	switch {

@@ -41,7 +41,7 @@ func (r *reader) readProto(in *bufio.Reader) error {
 	}
 }
 
-// readMetadata checks the GlobalMetadata, in which nothing matters here.
+// readMetadata checks the GlobalMetadata; none of its fields is used.
 func readMetadata(b []byte) error {
 	err := wire.Each(b, metadataFields, func(x wire.Field) error {
 		if x.Number == 2 {
@@ -109,7 +109,7 @@ func readAttr(b []byte) (a attr, err error) {
 			switch x.Number {
 			case 15, 17: // zigzag
 				a.number = int64(x.Value>>1) ^ -int64(x.Value&1)
-			case 23: // 32 bits with a sign
+			case 23: // signed, 32 bits
 				a.number = int64(int32(x.Value))
 			case 29:
 				a.text = string(x.Bytes)
@@ -122,13 +122,13 @@ func readAttr(b []byte) (a attr, err error) {
 	return a, err
 }
 
-// whole reports whether the value is a whole number, of which the schema has ten types.
+// whole reports whether the value is a whole number; the schema has ten types of these.
 func (a *attr) whole() bool {
 	return slices.Contains([]int{7, 9, 11, 13, 15, 17, 19, 21, 23, 25}, a.field)
 }
 
-// set takes an attribute over. Names that mean nothing here are what frameworks note for
-// themselves.
+// set stores an attribute in the node. It ignores unknown names, which frameworks write for their
+// own use.
 func (n *node) set(a attr) error {
 	switch a.name {
 	case "is_cpu_op":

@@ -9,10 +9,10 @@ import (
 	"io"
 )
 
-// maxMessage bounds a message, in bytes.
+// maxMessage is the most bytes of a message.
 const maxMessage = 64 << 20
 
-// nextMessage reads a message with its length before it; io.EOF where the file ends.
+// nextMessage reads a message with its length before it; io.EOF at the end of the file.
 func nextMessage(in *bufio.Reader, into *bytes.Buffer) error {
 	if _, err := in.Peek(1); err != nil {
 		return err

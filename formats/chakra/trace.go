@@ -11,31 +11,31 @@ import (
 	"collsim/schedule"
 )
 
-// trace is the files of all ranks on their way to a graph.
+// trace converts the files of all ranks to a graph.
 type trace struct {
 	files   []Input
 	nodes   [][]node // by rank, by id
 	ranks   []opgraph.Rank
-	owner   [][]int32         // the node of every operation
-	deps    []int             // of each rank, the edges that are data dependencies
-	exits   []map[int32]int32 // of each rank, the operation that ends a collective, by its first
+	owner   [][]int32         // by rank: the node of each operation
+	deps    []int             // by rank: the number of edges that are data dependencies
+	exits   []map[int32]int32 // by rank: the last operation of a collective, by its first
 	defects []opgraph.Defect
-	callers int      // ctrl_deps that name no node
+	callers int      // number of ctrl_deps that name no node
 	said    []string // notes of the files
-	form    string   // that of the files
+	form    string   // form of the files
 
 	asked    []asked
 	askedBy  map[string]int
 	barriers int64
 }
 
-// asked is a request, and how many of it a rank has.
+// asked counts the requests of a rank with the same description.
 type asked struct {
 	text  string
 	count int
 }
 
-// add adds the nodes of the next rank: an operation each, in the order of their ids.
+// add adds the nodes of the next rank as operations, in the order of their ids.
 func (t *trace) add(r *reader) {
 	rank := len(t.ranks)
 	var g opgraph.Rank
@@ -65,7 +65,7 @@ func (t *trace) add(r *reader) {
 	t.deps, t.exits = append(t.deps, len(g.Edges)), append(t.exits, map[int32]int32{})
 }
 
-// find is the place of an id.
+// find returns the index of a node by its id.
 func (r *reader) find(id uint64) (int32, bool) {
 	i, found := slices.BinarySearchFunc(r.nodes, id, func(n node, id uint64) int {
 		if n.id < id {
@@ -78,7 +78,7 @@ func (r *reader) find(id uint64) (int32, bool) {
 	return int32(i), found
 }
 
-// maxDefects bounds what is reported.
+// maxDefects is the most defects that are reported.
 const maxDefects = 1000
 
 func (t *trace) defect(rank, op int, format string, args ...any) {
@@ -88,13 +88,13 @@ func (t *trace) defect(rank, op int, format string, args ...any) {
 	}
 }
 
-// where is the node of an operation.
+// where returns the place of an operation: its node.
 func (t *trace) where(rank, op int) foreign.Place {
 	n := &t.nodes[rank][t.owner[rank][op]]
 	return foreign.Place{Block: -1, Step: -1, Text: fmt.Sprintf("%s: %v", t.files[rank].Name, n)}
 }
 
-// name is that of the first file without rank and extension.
+// name returns the name of the first file without rank and extension.
 func (t *trace) name() string {
 	if len(t.files) == 0 {
 		return "chakra"
@@ -104,10 +104,10 @@ func (t *trace) name() string {
 	return name
 }
 
-// maxAsked is how many different requests a note tells.
+// maxAsked is the most different requests that a note lists.
 const maxAsked = 8
 
-// notes tells what the trace asks for, and what of it means nothing here.
+// notes lists the requests of the trace, and the parts of it that are ignored.
 func (t *trace) notes() (notes []string) {
 	text := ""
 	for i, a := range t.asked {

@@ -10,36 +10,36 @@ import (
 	"collsim/unit"
 )
 
-// Workload is what a trace asks for, as ops of all ranks: each after those that its nodes depend
-// on.
+// Workload holds the collectives, messages and computations of a trace as ops of all ranks. Each op
+// follows the ops that its nodes depend on.
 type Workload struct {
 	Ranks int
-	Ops   []Work   // in an order in which every one comes after those it waits for
-	Notes []string // what a reader should know besides
+	Ops   []Work   // in topological order
+	Notes []string // for the user
 }
 
-// Work is a collective, a message or a computation, of one node on each of its ranks.
+// Work is a collective, a message or a computation: one node on each of its ranks.
 type Work struct {
 	Name  string
-	Kind  collective.Kind // 0 of a computation, send_recv of a message from a rank to the next
-	Bytes unit.Bytes      // what each rank puts in: comm_size; the most, where ranks differ
-	Root  int             // of what has one: its place in a team
+	Kind  collective.Kind // 0 for a computation; send_recv for a message from a rank to the next
+	Bytes unit.Bytes      // contribution of each rank: comm_size; the largest, where ranks differ
+	Root  int             // of a kind with a root: its index in a team
 	// Splits, of kinds with splits, are in bytes, as those of a collective.Communication.
 	Splits [][]int64
 	Time   unit.Time // of a computation
-	CPU    bool      // of a computation: of the host, not of the GPU
-	// Stream is where a computation is done, empty where the trace does not say.
+	CPU    bool      // a computation on the host, not on the GPU
+	// Stream is the stream of a computation, empty where the trace does not name one.
 	Stream string
 	Group  string  // of a collective: pg_name, of the first team
-	Teams  [][]int // each does it for itself; a computation has one
-	After  []int   // numbers of ops that must have ended on a rank before it begins there
+	Teams  [][]int // each does it separately; a computation has one team
+	After  []int   // indices of ops that must have ended on a rank before it begins there
 }
 
-// ReadWorkload reads a trace as a program: collectives are what they ask for, matched by group and
-// order, messages by tag, and computations take their duration_micros. Computations on several
-// ranks, and collectives of several groups, are one op if their nodes have the same id and name and
-// they take the same and wait for the same. Nodes of no duration are left out; what they order
-// stays. Errors are *foreign.Error, with the file, the node and the field.
+// ReadWorkload reads a trace as a program. Collectives are matched by group and order, messages by
+// tag; computations take their duration_micros. Computations on several ranks are one op if their
+// nodes have the same id, name, duration and dependencies; so are equal collectives of several
+// groups. Nodes without duration are left out, and the order that they impose stays. Errors are
+// *foreign.Error with the file, the node and the field.
 func ReadWorkload(name string, files []Input, limit unit.Bytes) (*Workload, error) {
 	t, err := readAll(name, files, limit)
 	if err != nil {
@@ -66,7 +66,7 @@ func ReadWorkload(name string, files []Input, limit unit.Bytes) (*Workload, erro
 	return w.workload(), nil
 }
 
-// wrong is an error of a node.
+// wrong makes an error of a node.
 func (t *trace) wrong(rank int, node int32, format string, args ...any) error {
 	return &foreign.Error{File: t.files[rank].Name, Text: fmt.Sprintf("%v: %s", &t.nodes[rank][node],
 		fmt.Sprintf(format, args...))}
@@ -75,17 +75,17 @@ func (t *trace) wrong(rank int, node int32, format string, args ...any) error {
 // none is the op of a node that is left out.
 const none = int32(-1)
 
-// works is a trace on its way to ops.
+// works converts a trace to ops.
 type works struct {
 	*trace
 	ops  []Work
 	ids  []uint64  // of the first node of each op
-	of   [][]int32 // the op of every node
+	of   [][]int32 // by rank and node: its op
 	near [][][]int32
-	left int // nodes left out
+	left int // number of nodes left out
 }
 
-// find makes the ops.
+// find makes all ops.
 func (w *works) find() error {
 	for rank := range w.nodes {
 		list := make([]int32, len(w.nodes[rank]))
@@ -114,7 +114,7 @@ func (w *works) find() error {
 	return nil
 }
 
-// add is a new op, of a node.
+// add appends an op for a node and returns its index.
 func (w *works) add(o Work, rank int, node int32) int32 {
 	n := &w.nodes[rank][node]
 	if o.Name = n.name; o.Name == "" {
@@ -124,16 +124,18 @@ func (w *works) add(o Work, rank int, node int32) int32 {
 	return int32(len(w.ops) - 1)
 }
 
-// stays reports whether a node becomes an op: it is part of one already, or computes for a while.
+// stays reports whether a node becomes an op: it belongs to one already, or it computes for some
+// time.
 func (w *works) stays(rank int, node int32) bool {
 	n := &w.nodes[rank][node]
 	return w.of[rank][node] != none || n.time() > 0 && !n.asks()
 }
 
-// asks reports whether a node is a collective, and no call that launches one.
+// asks reports whether a node is a collective, rather than a call that launches one.
 func (n *node) asks() bool { return n.kind == commColl && n.given[commType] }
 
-// collectives makes an op of each of a group. Among one rank alone nothing is done.
+// collectives makes ops of the collectives of each group. In a group of one rank there is nothing
+// to do.
 func (w *works) collectives() error {
 	for _, g := range w.groups() {
 		if len(g.ranks) > 1 {
@@ -156,7 +158,7 @@ func (w *works) collectives() error {
 	return nil
 }
 
-// collective is the k-th of a group.
+// collective makes the op of a group's k-th collective.
 func (w *works) collective(g *team, k int) (o Work, err error) {
 	n, p := w.node(g, 0, k), int64(len(g.ranks))
 	wrong := func(format string, args ...any) (Work, error) {
@@ -198,7 +200,7 @@ func (w *works) collective(g *team, k int) (o Work, err error) {
 	return o, nil
 }
 
-// parts has an op of lists be one with splits, if ranks put in or get different lengths.
+// parts gives an op of lists splits, if ranks contribute or receive different lengths.
 func (w *works) parts(g *team, k int, o *Work) error {
 	p := int64(len(g.ranks))
 	var splits [][]int64 // from each rank
@@ -211,7 +213,7 @@ func (w *works) parts(g *team, k int, o *Work) error {
 		switch {
 		case o.Kind == collective.AllGather:
 			row = []int64{bytes}
-		case o.Kind == collective.ReduceScatter: // what it gets, of which it told p times as much
+		case o.Kind == collective.ReduceScatter: // its output; the trace has p times as much
 			row = []int64{bytes / p}
 		}
 		for _, n := range row {
@@ -240,8 +242,8 @@ func (w *works) parts(g *team, k int, o *Work) error {
 	return nil
 }
 
-// nearest are the nodes that each of a rank waits for: where one is left out, those before it.
-// order is one in which every node comes behind those.
+// nearest finds the nodes that each node of a rank waits for. In place of a node that is left out
+// it takes that node's own dependencies. order is a topological order.
 func (w *works) nearest(rank int) (near [][]int32, order []int32, err error) {
 	nodes := w.nodes[rank]
 	deps := make([][]int32, len(nodes))
@@ -277,10 +279,10 @@ func (w *works) nearest(rank int) (near [][]int32, order []int32, err error) {
 	return near, order, nil
 }
 
-// maxNear bounds what a node waits for.
+// maxNear is the most nodes that one waits for.
 const maxNear = 1 << 16
 
-// reach finds what a node waits for, of which that is known of its dependencies.
+// reach adds the nodes that node i waits for. REQUIRES: near is known of its dependencies.
 func (w *works) reach(rank int, i int32, deps []int32, near [][]int32) error {
 	for _, d := range deps {
 		stays := w.stays(rank, d)
@@ -299,7 +301,7 @@ func (w *works) reach(rank int, i int32, deps []int32, near [][]int32) error {
 	return nil
 }
 
-// computations makes ops of what a rank computes.
+// computations makes ops of a rank's computations.
 func (w *works) computations(rank int, order []int32) error {
 	for _, i := range order {
 		n := &w.nodes[rank][i]
@@ -318,8 +320,8 @@ func (w *works) computations(rank int, order []int32) error {
 	return nil
 }
 
-// depend finds which ops each comes after. A message is on its way as soon as its sender may send
-// it: who waits for the receiver's node waits for what that waits for besides.
+// depend sets the ops that each one follows. A message is sent as soon as its sender is ready. So a
+// node behind a receive waits for the message and for all that the receive waits for.
 func (w *works) depend() {
 	for rank := range w.nodes {
 		for i, at := range w.of[rank] {

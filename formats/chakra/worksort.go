@@ -9,7 +9,7 @@ import (
 	"collsim/unit"
 )
 
-// channel is what messages are matched by, in the order of their ids.
+// channel is the key by which messages are matched, in the order of their ids.
 type channel struct {
 	from, to, tag int64
 }
@@ -20,7 +20,7 @@ type half struct {
 	node int32
 }
 
-// messages makes an op of each that is sent and received.
+// messages makes an op of each message that is sent and received.
 func (w *works) messages() error {
 	var order []channel
 	sends, recvs := map[channel][]half{}, map[channel][]half{}
@@ -52,7 +52,7 @@ func (w *works) messages() error {
 	return nil
 }
 
-// match makes ops of the messages of a channel.
+// match pairs the sends and receives of a channel.
 func (w *works) match(sends, recvs []half) error {
 	for i := range max(len(sends), len(recvs)) {
 		switch {
@@ -80,7 +80,7 @@ func (w *works) match(sends, recvs []half) error {
 	return nil
 }
 
-// byID is ops that are ready, the one of the lowest id first.
+// byID is a heap of ready ops, the lowest id first.
 type byID struct {
 	ids  []uint64
 	list []int
@@ -100,7 +100,7 @@ func (h *byID) Pop() any {
 	return x
 }
 
-// sort puts the ops in an order in which all can be done.
+// sort brings the ops into a topological order.
 func (w *works) sort() error {
 	then := make([][]int, len(w.ops))
 	waits := make([]int, len(w.ops))
@@ -149,9 +149,8 @@ func (w *works) sort() error {
 	return nil
 }
 
-// merge makes one op of those that do the same on different ranks and wait for the same ops. No
-// circle can come of that: what one of them waits for, and what it waits for in turn, each of the
-// others waits for as well.
+// merge joins ops that do the same on different ranks and wait for the same ops. It cannot create a
+// cycle: whatever one of them waits for, directly or not, each of the others waits for as well.
 func (w *works) merge() {
 	known := map[string]int{}
 	place := make([]int, len(w.ops))
@@ -176,7 +175,7 @@ func (w *works) merge() {
 	w.ops = merged
 }
 
-// join adds the ranks of an op, unless it has some of them already.
+// join adds the ranks of another op, unless they share some.
 func (o *Work) join(other *Work) bool {
 	for _, team := range o.Teams {
 		for _, rank := range team {
@@ -195,7 +194,7 @@ func (o *Work) join(other *Work) bool {
 	return true
 }
 
-// workload is what was found, with names of their own.
+// workload returns the ops with unique names.
 func (w *works) workload() *Workload {
 	taken := map[string]int{}
 	for i := range w.ops {

@@ -13,7 +13,7 @@ import (
 	"collsim/internal/nearest"
 )
 
-// Limits of what is read.
+// Limits of a file.
 const (
 	maxRanks  = 1 << 16
 	maxChunks = 1 << 20
@@ -38,14 +38,14 @@ type decoder struct {
 	xml    *xml.Decoder
 	file   string
 	line   int
-	chunks int // of a rank
+	chunks int // of each rank
 	nodes  map[string]node
 	trees  []rawTree
 	sends  []rawSend
 
 	numbers map[string]int // of all nodes
 	users   map[link]pair
-	shared  bool // a link by two pairs
+	shared  bool // two pairs use one link
 }
 
 func newDecoder(r io.Reader, file string) *decoder {
@@ -57,7 +57,7 @@ func (d *decoder) wrong(format string, args ...any) error {
 	return &foreign.Error{File: d.file, Line: d.line, Text: fmt.Sprintf(format, args...)}
 }
 
-// read reads the file, without asking what belongs together.
+// read reads the file, without relating its elements.
 func (d *decoder) read() error {
 	levels := [...]string{"Algo", "tree", "send"}
 	depth, done := 0, false
@@ -114,7 +114,7 @@ func (d *decoder) unknown(name string, legal ...string) error {
 	return e
 }
 
-// element reads what one element says.
+// element reads the attributes of an element.
 func (d *decoder) element(depth int, attributes []xml.Attr) error {
 	names := [...][]string{{"nchunkspernode"}, {"root", "index", "nchunks", "height"},
 		{"src", "dst", "path"}}[depth]
@@ -196,7 +196,7 @@ func (d *decoder) send(values []string) (err error) {
 	return nil
 }
 
-// node reads the name of one node. A file repeats few of them.
+// node parses the name of a node, with a cache, since a file repeats few names.
 func (d *decoder) node(name, text string) (node, error) {
 	if n, ok := d.nodes[text]; ok {
 		return n, nil

@@ -7,36 +7,37 @@ import (
 	"collsim/formats/internal/foreign"
 )
 
-// forest is the trees of a file, on ranks: the roots, in the order of their names.
+// forest holds the trees of a file. Ranks are the roots, in the order of their names.
 type forest struct {
 	names  []node // of each rank
 	chunks int    // of each rank's block
 	trees  []tree
-	edges  []edge // tree after tree
-	// strands are what moves as one, in the order of the trees; most is that of one root's.
+	edges  []edge // in the order of trees
+	// strands are the units that move as one, in the order of the trees; most is the largest number
+	// of one root.
 	strands []strand
 	most    int
 }
 
-// tree carries chunks of its root to all.
+// tree carries chunks of its root to all ranks.
 type tree struct {
 	root, index   int
 	first, chunks int // of the root's
-	height        int // as the file says
-	levels        int // as it is
-	reached       int // ranks
+	height        int // as the file states it
+	levels        int // the true height
+	reached       int // number of ranks
 	line          int
 	edges         [2]int // from, to
 }
 
-// edge is a send. The level of a node is its distance from the root; what is not reached has −1.
+// edge is a send of a tree.
 type edge struct {
 	tree, from, to int
-	level          int // of from
+	level          int // distance of from from the root; −1 if it is not reached
 	line           int
 }
 
-// forest puts the elements together.
+// forest assembles the elements.
 func (d *decoder) forest() (*forest, error) {
 	f := &forest{chunks: d.chunks}
 	for i := range d.trees {
@@ -48,7 +49,7 @@ func (d *decoder) forest() (*forest, error) {
 		return nil, &foreign.Error{File: d.file, Text: "a tree for every rank is expected, and at " +
 			"most 65536 ranks"}
 	}
-	used := make([]int, len(f.names)) // chunks of each rank that have their tree
+	used := make([]int, len(f.names)) // chunks of each rank that trees have taken
 	level := make([]int, len(f.names))
 	for i := range d.trees {
 		raw := &d.trees[i]
@@ -88,13 +89,13 @@ func (d *decoder) forest() (*forest, error) {
 	return f, f.split(d)
 }
 
-// rank is the number of a node among the roots.
+// rank returns the number of a node among the roots.
 func (f *forest) rank(n node) (int, bool) {
 	return slices.BinarySearchFunc(f.names, n, node.compare)
 }
 
-// level finds the distance of every node from the root, the nearest way. level is as long as
-// there are ranks; only the tree's own entries are used.
+// level computes the distance of every node from the root. level has an entry for each rank; only
+// those of the tree are used.
 func (f *forest) level(t *tree, level []int) {
 	edges := f.edges[t.edges[0]:t.edges[1]]
 	from := make(map[int][]int, len(edges))

@@ -1,18 +1,18 @@
-// Package forestcoll reads ForestColl's trees: an all-gather in which the block of every rank is
-// cut into chunks, and each chunk goes down a spanning tree of its own.
+// Package forestcoll reads ForestColl's trees: an all-gather in which each rank's block is cut into
+// chunks, and each chunk goes down a spanning tree of its own.
 //
 //	<Algo nchunkspernode="2">
 //	  <tree root="(0, 'GPU', 0)" index="0" nchunks="2" height="2">
 //	    <send src="(0, 'GPU', 0)" dst="(0, 'GPU', 1)" path="(0, 'GPU', 0),(0, 'GPU', 1)"/>
 //
-// The trees are packed so that together they use every bottleneck link to the full, which needs
-// pipelining: chunks are cut into tiles of about TileSize, and every edge of a tree handles them
-// one after the other (package transfers). Their time is that of the tiles on the busiest link, and
-// of as many more as the highest tree has levels; it is near the bound only if there are many.
-// Run backwards, the same trees reduce and scatter; one after the other, they all-reduce.
+// Together the trees saturate every bottleneck link, which needs pipelining. Chunks are cut into
+// tiles of about TileSize, and every edge of a tree sends them one after the other (package
+// transfers). The time is that of the tiles on the busiest link, plus as many tiles as the highest
+// tree has levels. So it is near the bound only if there are many tiles. Run backwards, the same
+// trees reduce and scatter; reduction then gathering is an all-reduce.
 //
-// What a path leads through is for the topology to know: a schedule names ends. The package
-// only makes sure that a path begins and ends where its send does.
+// The topology determines the links of a path, since a schedule names its ends only. The package
+// checks that a path begins and ends where its send does.
 //
 // Source: Zhao et al., "ForestColl: Efficient Collective Communications on Heterogeneous Network
 // Fabrics", arXiv:2402.06787; pipeline_allgather.py of liangyuRain/ForestColl.
@@ -28,8 +28,8 @@ import (
 	"collsim/unit"
 )
 
-// TileSize is about how much of a chunk one message carries. A file read without a size has
-// unsizedTiles tiles, so that a proof sees the pipeline.
+// TileSize is the approximate size of a message. A file read without a size has unsizedTiles tiles
+// for each chunk, so that a proof sees the pipeline.
 const TileSize = 64 * unit.KiB
 
 const (
@@ -37,7 +37,8 @@ const (
 	maxTiles     = 1 << 13
 )
 
-// Read reads trees as an all-gather, or as what Options.As says: a reduce-scatter or an all-reduce.
+// Read reads trees as an all-gather, or as the kind in Options.As: a reduce-scatter or an
+// all-reduce.
 func Read(r io.Reader, o foreign.Options) (*foreign.File, error) {
 	d := newDecoder(r, o.File)
 	if err := d.read(); err != nil {
@@ -66,7 +67,7 @@ func Read(r io.Reader, o foreign.Options) (*foreign.File, error) {
 	}, nil
 }
 
-// size is the problem, and the number of tiles.
+// size returns the problem and the number of tiles.
 func (f *forest) size(o foreign.Options) (collective.Spec, int32, error) {
 	kind, ranks := collective.AllGather, len(f.names)
 	if o.As != 0 {
@@ -91,7 +92,7 @@ func (f *forest) size(o foreign.Options) (collective.Spec, int32, error) {
 	return spec, int32(max(1, min((chunk+size-1)/size, maxTiles))), nil
 }
 
-// place is the send that a step of the schedule belongs to.
+// place returns the send that a step of the schedule belongs to.
 func (f *forest) place(low *transfers.Lowered, rank, lane, step int) foreign.Place {
 	p := foreign.Place{Block: -1, Step: -1}
 	m, tile := low.Move(rank, lane, step)
@@ -111,7 +112,7 @@ func (f *forest) place(low *transfers.Lowered, rank, lane, step int) foreign.Pla
 	return p
 }
 
-// notes are what the file says besides.
+// notes lists remarks on the file.
 func (f *forest) notes(tiles int32) []string {
 	highest := 0
 	var notes []string

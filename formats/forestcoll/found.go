@@ -7,11 +7,11 @@ import (
 	"collsim/schedule"
 )
 
-// maxFound bounds what is reported.
+// maxFound is the most violations that are reported.
 const maxFound = 20
 
-// found is what is wrong with the trees as trees: a rank that one does not come to, and, where that
-// doubles a summand, a rank that it comes to twice.
+// found reports ranks that a tree does not reach and, where that would add an input twice, ranks
+// that it reaches twice.
 func (f *forest) found(kind collective.Kind) (found []*schedule.Violation) {
 	report := func(kind schedule.ViolationKind, rank, line int, t *tree, what string) {
 		found = append(found, &schedule.Violation{Kind: kind, Rank: rank, Lane: -1, Step: -1, Chunk: -1,

@@ -26,7 +26,7 @@ func (n node) compare(o node) int {
 	})
 }
 
-// String is such as (0, 'GPU', 3).
+// String returns the name as Python prints it: (0, 'GPU', 3).
 func (n node) String() string {
 	parts := make([]string, len(n))
 	for i, a := range n {
@@ -40,7 +40,7 @@ func (n node) String() string {
 	return "(" + strings.Join(parts, ", ") + ")"
 }
 
-// parseNodes reads nodes that commas separate.
+// parseNodes parses a list of nodes with commas between them.
 func parseNodes(text string) (list []node, err error) {
 	for {
 		text = strings.TrimLeft(text, " ")

@@ -8,9 +8,9 @@ import (
 	"collsim/schedule"
 )
 
-// plan makes the moves: of a gathering tree from the root downwards, of a reducing one from the
-// leaves upwards, of an all-reduce both. A node of a reducing tree keeps its sum in scratch, in an
-// all-reduce in the output; the first child's arrival adds to the node's own input.
+// plan makes the moves: from the root down to gather, from the leaves up to reduce, both for an
+// all-reduce. A node of a reducing tree keeps its sum in scratch, or in the output of an
+// all-reduce. The first child's arrival is added to the node's own input.
 func (f *forest) plan(p *transfers.Plan) {
 	ranks := int64(len(f.names))
 	c := caster{f: f, plan: p}
@@ -39,7 +39,7 @@ func (f *forest) plan(p *transfers.Plan) {
 	slices.SortStableFunc(p.Moves, func(a, b transfers.Move) int { return int(a.Stage - b.Stage) })
 }
 
-// part is the i-th of n even parts, the first ones larger, of a length.
+// part returns the i-th of n nearly equal parts of a length; the first parts are larger.
 func part(length, n, i int64) (from, to int64) {
 	size, more := length/n, length%n
 	from = i*size + min(i, more)
@@ -49,13 +49,13 @@ func part(length, n, i int64) (from, to int64) {
 	return from, to
 }
 
-// end is where the chunks of a strand end in its root's block.
+// end returns the end of a strand's chunks in its root's block.
 func (f *forest) end(s *strand, length int64) int64 {
 	_, to := part(length, int64(f.chunks), int64(s.first+s.chunks-1))
 	return to
 }
 
-// all cuts a vector with a block of each rank into all strands.
+// all cuts a vector with one block for each rank into all strands.
 func (f *forest) all(length int64) schedule.Cut {
 	ends := make([]int64, len(f.strands))
 	for i := range f.strands {
@@ -89,8 +89,8 @@ type caster struct {
 	strand *strand
 	tree   *tree
 	edges  []edge
-	// Of the ranks of a reducing strand: whether something has arrived, and the lowest rank whose
-	// input is in the sum.
+	// For a reducing strand, by rank: whether data have arrived, and the lowest rank whose input is
+	// in the sum.
 	begun map[int]bool
 	least map[int]int
 }
@@ -101,7 +101,7 @@ func (c *caster) begin(s *strand) {
 	c.begun, c.least = map[int]bool{}, map[int]int{}
 }
 
-// input is where a rank's own operand lies.
+// input returns the location of a rank's own operand.
 func (c *caster) input() transfers.Blocks {
 	if c.plan.Spec.Kind == collective.AllGather {
 		return transfers.At(schedule.Input, c.strand.local)
@@ -109,7 +109,7 @@ func (c *caster) input() transfers.Blocks {
 	return transfers.At(schedule.Input, c.strand.number)
 }
 
-// result is where a rank keeps what it receives, sums among it.
+// result returns the location where a rank stores what it receives, sums included.
 func (c *caster) result(rank int) transfers.Blocks {
 	if c.plan.Spec.Kind != collective.ReduceScatter {
 		return transfers.At(schedule.Output, c.strand.number)
@@ -120,7 +120,7 @@ func (c *caster) result(rank int) transfers.Blocks {
 	return transfers.At(schedule.Scratch, c.strand.number)
 }
 
-// keep copies the root's share to its output, which in place is there.
+// keep copies the root's share to its output, where it is already if in place.
 func (c *caster) keep() {
 	if root := int32(c.tree.root); !c.plan.Spec.InPlace {
 		c.plan.Moves = append(c.plan.Moves, transfers.Move{From: root, To: root, Source: c.input(),
@@ -128,7 +128,8 @@ func (c *caster) keep() {
 	}
 }
 
-// down sends from the root. What the root does not reach is sent at first, when it is not there.
+// down sends from the root. Edges that the root does not reach come first, and so send missing
+// data, which the proof reports.
 func (c *caster) down() {
 	base := int32(0)
 	if c.plan.Spec.Kind == collective.AllReduce {
@@ -137,7 +138,7 @@ func (c *caster) down() {
 	for i := range c.edges {
 		e := &c.edges[i]
 		m := transfers.Move{Stage: base + int32(max(e.level, 0)), From: int32(e.from), To: int32(e.to),
-			Source: c.result(e.from), Target: c.result(e.to), Way: c.strand.way,
+			Source: c.result(e.from), Target: c.result(e.to), Conn: c.strand.conn,
 			Item: int32(c.tree.edges[0] + i)}
 		if e.from == c.tree.root && base == 0 {
 			m.Source = c.input()
@@ -146,7 +147,8 @@ func (c *caster) down() {
 	}
 }
 
-// up sends to the root, what is farthest first. What does not reach it is left out, and missing.
+// up sends towards the root, the farthest edges first. Edges that do not lead to the root are left
+// out, and the proof reports the missing input.
 func (c *caster) up() {
 	order := make([]int, 0, len(c.edges))
 	for i := range c.edges {
@@ -166,7 +168,7 @@ func (c *caster) up() {
 		m := transfers.Move{Stage: int32(c.tree.levels - 1 - e.level), From: int32(e.to),
 			To:     int32(e.from),
 			Source: c.sum(e.to), Add: c.sum(e.from), Target: c.result(e.from),
-			Way: c.strand.way, Item: int32(c.tree.edges[0] + i), Completes: i == last}
+			Conn: c.strand.conn, Item: int32(c.tree.edges[0] + i), Completes: i == last}
 		m.AddFirst = c.lowest(e.from) < c.lowest(e.to)
 		c.least[e.from] = min(c.lowest(e.from), c.lowest(e.to))
 		c.begun[e.from] = true
@@ -174,7 +176,7 @@ func (c *caster) up() {
 	}
 }
 
-// sum is where a rank's sum is by now: its input as long as nothing has come.
+// sum returns the location of a rank's current sum: its input until something has arrived.
 func (c *caster) sum(rank int) transfers.Blocks {
 	if c.begun[rank] {
 		return c.result(rank)

@@ -6,20 +6,21 @@ import (
 	"collsim/formats/internal/foreign"
 )
 
-// strand is the chunks of a tree that move as one.
+// strand is a set of chunks of a tree that move as one.
 //
-// Where every pair of ranks has links of its own, all chunks of a tree do, and each pair has a lane
-// that serves the trees in turn: none gets more of the link than its chunks are.
+// Where every pair of ranks has links of its own, all chunks of a tree are one strand. Each pair
+// has a lane that serves the trees in turn, so the trees share the link in proportion to their
+// chunks.
 //
-// Where pairs share links (at switches), the links would divide themselves evenly among the
-// pairs, however many trees each has to serve. So each chunk is a strand with lanes of its own. The
-// busiest link carries n of them; then every strand gets an n-th of the bottleneck's rate at
-// least on each of its links, and so it needs (tiles + levels) · n · tile / rate, all told.
+// Where pairs share links (at switches), the links would be shared equally by pairs, however many
+// trees each serves. So each chunk is a strand with lanes of its own. If the busiest link carries n
+// strands, every strand gets at least 1/n of the bottleneck's rate on each of its links. All then
+// takes (tiles + levels) · n · tile / rate.
 type strand struct {
 	tree          int
-	first, chunks int // of the root's
-	number, local int // among all by root, and among those of its root
-	way           int32
+	first, chunks int // of the root's chunks
+	number, local int // index among all by root, and among those of its root
+	conn          int32
 }
 
 // split makes the strands.
@@ -38,7 +39,7 @@ func (f *forest) split(d *decoder) error {
 		}
 		for c := range t.chunks {
 			f.strands = append(f.strands, strand{tree: i, first: t.first + c, chunks: 1,
-				way: int32(len(f.strands))})
+				conn: int32(len(f.strands))})
 		}
 	}
 	f.number()
@@ -49,7 +50,7 @@ func (f *forest) split(d *decoder) error {
 	return nil
 }
 
-// number counts the strands, root after root.
+// number numbers the strands, root by root.
 func (f *forest) number() {
 	perRoot := make([]int, len(f.names)+1)
 	for i := range f.strands {
@@ -70,14 +71,14 @@ func (f *forest) number() {
 	}
 }
 
-// link is a wire between two nodes, pair the ranks at the ends of a path. Nodes are numbered as
-// they come.
+// link is a link between two nodes, pair the ranks at the ends of a path. Nodes are numbered in the
+// order of their appearance.
 type (
 	link [2]int
 	pair [2]int
 )
 
-// walk notes which links a path takes, and whether different pairs share one.
+// walk records the links of a path, and whether different pairs share one.
 func (d *decoder) walk(path []node) {
 	if d.shared {
 		return

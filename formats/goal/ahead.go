@@ -9,22 +9,21 @@ import (
 	"collsim/internal/parallel"
 )
 
-// The blocks of ranks have nothing to do with each other, so several are read at once: a file is
-// taken by the window, and that is cut into pieces where a line begins with "rank". Each is read
-// as if what comes before it left neither a block nor a comment open. Where it did, or where
-// anything in the piece is wrong, the piece is read again in its turn, and what that finds is told:
-// the same as by whoever reads line after line.
+// The blocks of ranks are independent, so several are parsed at once. A file is read by the window,
+// which is cut into pieces where a line begins with "rank". Each piece is parsed as if no block or
+// comment were open before it. If one was, or if there is any error in the piece, it is parsed
+// again in order, and that result counts. So errors are those of a sequential reader.
 const (
 	window = 16 << 20
 	piece  = 256 << 10 // or longer, up to the next rank
 )
 
-// border is where a file may be cut: behind its first byte.
+// border marks where a file may be cut: after its first byte.
 var border = []byte("\nrank")
 
 // read reads a file.
 func (r *reader) read(in io.Reader) error {
-	text, n := make([]byte, r.piece), 0 // up to n it has not been taken
+	text, n := make([]byte, r.piece), 0 // the first n bytes are not parsed yet
 	for {
 		var err error
 		for more := 0; n < len(text) && err == nil; n += more {
@@ -36,10 +35,10 @@ func (r *reader) read(in io.Reader) error {
 			if end = bytes.LastIndex(text, border) + 1; end == 0 {
 				end = bytes.LastIndexByte(text, '\n') + 1
 			}
-			if end == 0 { // no line may be as long
+			if end == 0 { // the line is too long
 				end = n
 			}
-		case !errors.Is(err, io.EOF): // a part of a line is none
+		case !errors.Is(err, io.EOF): // keeps a partial line for the next window
 			end = bytes.LastIndexByte(text[:n], '\n') + 1
 		}
 		if wrong := r.batch(text[:end]); wrong != nil {
@@ -59,17 +58,17 @@ func (r *reader) read(in io.Reader) error {
 	}
 }
 
-// ahead is a piece that has been read before it is known what comes before it.
+// ahead is a piece that was parsed before the state at its beginning is known.
 type ahead struct {
 	text   []byte
-	line   int // before it
+	line   int // number of the line before it
 	blocks []block
-	sound  bool // nothing is wrong, and nothing left open
+	sound  bool // it has no error and leaves nothing open
 }
 
-// batch reads lines, in pieces.
+// batch parses lines, in pieces.
 func (r *reader) batch(text []byte) error {
-	for r.declared == 0 && len(text) > 0 { // what the number of ranks is comes first
+	for r.declared == 0 && len(text) > 0 { // the number of ranks comes first
 		n := r.first(text)
 		if err := r.lines(text[:n]); err != nil {
 			return err
@@ -105,7 +104,7 @@ func (r *reader) batch(text []byte) error {
 	return nil
 }
 
-// first is how long the first piece of a text is.
+// first returns the length of the first piece of a text.
 func (r *reader) first(text []byte) int {
 	if len(text) > r.piece {
 		if i := bytes.Index(text[r.piece:], border); i >= 0 {
@@ -115,14 +114,14 @@ func (r *reader) first(text []byte) int {
 	return len(text)
 }
 
-// take takes what has been read of a piece, if that was right.
+// take accepts the result of a piece, if it was valid.
 func (r *reader) take(p *ahead) bool {
 	if !p.sound || r.rank >= 0 || r.comment > 0 {
 		return false
 	}
 	last := -1
 	for _, b := range p.blocks {
-		if b.rank <= last || r.seen[b.rank] { // the second of a rank, or perhaps
+		if b.rank <= last || r.seen[b.rank] { // a rank appears twice, or might
 			return false
 		}
 		last = b.rank

@@ -33,11 +33,11 @@ import (
 	"collsim/unit"
 )
 
-// psPerUnit is the picoseconds of a unit of calc.
+// psPerUnit is the number of picoseconds in a unit of calc.
 const psPerUnit = int64(unit.Nanosecond)
 
-// Read reads a GOAL file. Errors are *foreign.Error, with the line. Receives from any source or
-// with any tag are refused: what they match is not in the file.
+// Read reads a GOAL file. Errors are *foreign.Error with the line. It refuses receives from any
+// source or with any tag, since the file does not say which send they match.
 func Read(in io.Reader, o foreign.Options) (*foreign.File, error) {
 	if err := opgraph.Refuse(&o); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func Read(in io.Reader, o foreign.Options) (*foreign.File, error) {
 	return g.Lower(&o)
 }
 
-// text is an operation as it stands in the file, without its label.
+// text formats an operation as in the file, without its label.
 func text(o *opgraph.Op) string {
 	switch o.Kind {
 	case opgraph.Send:
@@ -65,19 +65,19 @@ func text(o *opgraph.Op) string {
 	return fmt.Sprintf("calc %d", o.Cost/psPerUnit)
 }
 
-// reader is a file on its way to a graph.
+// reader parses a file into a graph.
 type reader struct {
 	file    string
-	window  int // bytes that are read at a time, into pieces of how many
+	window  int // bytes that are read at a time, and bytes of a piece
 	piece   int
-	taken   int // pieces that were read ahead, and rightly
+	taken   int // number of pieces accepted from parallel parsing
 	line    int
 	comment int     // the line of an open /*, 0 for none
-	all     []token // of the line
-	tokens  []token // those that have not been read
+	all     []token // tokens of the line
+	tokens  []token // those not consumed yet
 
-	declared int    // ranks, 0 before num_ranks
-	seen     []bool // of each rank, whether its block has begun; nil where that is judged later
+	declared int    // number of ranks, 0 before num_ranks
+	seen     []bool // by rank: its block has begun; nil in a piece, where that is checked later
 	blocks   []block
 	ranks    []opgraph.Rank // of the whole file
 	rank     int            // of the open block, −1 for none
@@ -86,20 +86,20 @@ type reader struct {
 	labels   labels
 }
 
-// block is what a rank does.
+// block holds the operations of a rank.
 type block struct {
 	rank int
 	opgraph.Rank
 }
 
-// maxLine bounds a line.
+// maxLine is the most bytes of a line.
 const maxLine = 1 << 16
 
 func (r *reader) fail(format string, args ...any) error {
 	return &foreign.Error{File: r.file, Line: r.line, Text: fmt.Sprintf(format, args...)}
 }
 
-// lines reads lines.
+// lines parses lines.
 func (r *reader) lines(text []byte) error {
 	for len(text) > 0 {
 		line, rest := text, text[len(text):]
@@ -121,7 +121,7 @@ func (r *reader) lines(text []byte) error {
 	return nil
 }
 
-// complete says what is missing at the end of the file.
+// complete reports what is missing at the end of the file.
 func (r *reader) complete() error {
 	switch {
 	case r.comment > 0:
@@ -142,7 +142,7 @@ func (r *reader) complete() error {
 	return nil
 }
 
-// statements reads what stands in a line.
+// statements parses the statements of a line.
 func (r *reader) statements() error {
 	for len(r.tokens) > 0 {
 		first := r.tokens[0]
@@ -191,7 +191,7 @@ func (r *reader) numRanks() error {
 	return nil
 }
 
-// open reads the beginning of a rank's block.
+// open parses the beginning of a rank's block.
 func (r *reader) open() error {
 	r.tokens = r.tokens[1:]
 	switch {
@@ -218,7 +218,7 @@ func (r *reader) open() error {
 	return nil
 }
 
-// close keeps what the block of a rank has, in memory of its size.
+// close stores the block of a rank, in memory of its size.
 func (r *reader) close() {
 	r.blocks = append(r.blocks, block{r.rank, opgraph.Rank{Ops: slices.Clone(r.block.Ops),
 		Edges: slices.Clone(r.block.Edges)}})
@@ -226,7 +226,7 @@ func (r *reader) close() {
 	r.tokens, r.rank = r.tokens[1:], -1
 }
 
-// statement reads one that ends with its line.
+// statement parses a statement that ends with its line.
 func (r *reader) statement() error {
 	var label []byte
 	if first := r.tokens[0]; !first.operation() {
@@ -262,7 +262,7 @@ func (r *reader) statement() error {
 	return nil
 }
 
-// unknown refuses a word that is neither an operation nor a label with what belongs to it.
+// unknown refuses a word that is neither an operation nor a label followed by its statement.
 func (r *reader) unknown(word []byte) error {
 	e := &foreign.Error{File: r.file, Line: r.line, Text: fmt.Sprintf(
 		"%s: after a label, a colon, requires or irequires is expected, not %v", word, r.next())}
@@ -273,7 +273,7 @@ func (r *reader) unknown(word []byte) error {
 	return e
 }
 
-// requires reads the rest of a dependency.
+// requires parses the rest of a dependency.
 func (r *reader) requires(label []byte, start bool) error {
 	r.tokens = r.tokens[1:]
 	if len(r.tokens) == 0 || r.tokens[0].kind != word {
@@ -292,7 +292,7 @@ func (r *reader) requires(label []byte, start bool) error {
 	return r.end()
 }
 
-// find is the operation of a label.
+// find returns the operation of a label.
 func (r *reader) find(label []byte) (int32, error) {
 	if op, known := r.labels.find(label); known {
 		return op, nil

@@ -7,16 +7,16 @@ import (
 	"strconv"
 )
 
-// labels are the operations of a rank by their labels. Programs that write GOAL count them, "l1",
-// "l2", …: such are found by their number.
+// labels maps a rank's labels to operations. Programs that write GOAL number them, "l1", "l2", …;
+// such labels are looked up by number.
 type labels struct {
-	prefix  []byte  // of those that are counted
-	counted []int32 // the operation of a number, plus 1; 0 for none
+	prefix  []byte  // of numbered labels
+	counted []int32 // by number: the operation, plus 1; 0 for none
 	others  map[string]int32
 }
 
-// mostCounted is below what number a label is counted that is so many operations on: labels that
-// leave many out would take memory for those as well.
+// mostCounted returns the number from which on a label of operation op is stored by name. A table
+// of sparse numbers would take memory for those in between.
 func mostCounted(op int32) int { return 1000 + 4*int(op) }
 
 func (l *labels) clear() {
@@ -24,7 +24,7 @@ func (l *labels) clear() {
 	clear(l.others)
 }
 
-// number is that of a label that is counted, −1 of others.
+// number returns the number of a numbered label, −1 for others.
 func (l *labels) number(label []byte) int {
 	digits, found := bytes.CutPrefix(label, l.prefix)
 	if !found || len(digits) == 0 || len(digits) > 9 || digits[0] == '0' && len(digits) > 1 {
@@ -40,7 +40,7 @@ func (l *labels) number(label []byte) int {
 	return n
 }
 
-// find is the operation of a label.
+// find returns the operation of a label.
 func (l *labels) find(label []byte) (op int32, known bool) {
 	if n := l.number(label); n >= 0 && n < len(l.counted) && l.counted[n] > 0 {
 		return l.counted[n] - 1, true
@@ -49,7 +49,7 @@ func (l *labels) find(label []byte) (op int32, known bool) {
 	return op, known
 }
 
-// add gives an operation a label that is not known.
+// add sets the operation of a new label.
 func (l *labels) add(label []byte, op int32) {
 	if len(l.counted) == 0 && len(l.others) == 0 {
 		l.prefix = append(l.prefix[:0], bytes.TrimRight(label, "0123456789")...)
@@ -68,7 +68,7 @@ func (l *labels) add(label []byte, op int32) {
 	l.counted[n] = op + 1
 }
 
-// some are the labels, or none where there are so many that it takes long, in order.
+// some lists the labels in order; none where there are so many that sorting takes long.
 func (l *labels) some() []string {
 	if len(l.counted)+len(l.others) > 10_000 {
 		return nil

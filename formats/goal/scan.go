@@ -28,7 +28,7 @@ type token struct {
 
 func (t token) is(text string) bool { return t.kind != lineEnd && string(t.text) == text }
 
-// String is the token as an error names it.
+// String returns the token as an error names it.
 func (t token) String() string {
 	if t.kind == lineEnd {
 		return "the end of the line"
@@ -38,7 +38,7 @@ func (t token) String() string {
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
-// class is what a byte may be in a line.
+// class is the lexical class of a byte.
 type class uint8
 
 const (
@@ -47,7 +47,7 @@ const (
 	letter
 	numeral
 	single // a token of its own
-	back   // of the end of a line
+	back   // ends the line
 )
 
 var classes = func() (of [256]class) {
@@ -64,7 +64,7 @@ var classes = func() (of [256]class) {
 	return of
 }()
 
-// inWord tells of a byte whether it may stand in a word.
+// inWord reports for each byte whether it may be part of a word.
 var inWord = func() (is [256]bool) {
 	for c, class := range classes {
 		is[c] = class == letter || class == numeral || c == '_'
@@ -72,7 +72,7 @@ var inWord = func() (is [256]bool) {
 	return is
 }()
 
-// scan cuts a line into tokens and leaves comments out.
+// scan splits a line into tokens, without comments.
 func (r *reader) scan(line []byte) (err error) {
 	r.all, err = r.cut(r.all[:0], line)
 	r.tokens = r.all
@@ -123,7 +123,7 @@ func starts(line []byte, with string) bool {
 	return len(line) >= len(with) && string(line[:len(with)]) == with
 }
 
-// next is the next token of the line, for errors.
+// next returns the next token of the line, for errors.
 func (r *reader) next() token {
 	if len(r.tokens) == 0 {
 		return token{kind: lineEnd}
@@ -131,7 +131,7 @@ func (r *reader) next() token {
 	return r.tokens[0]
 }
 
-// need takes a token that must come.
+// need consumes an expected token.
 func (r *reader) need(text string) error {
 	if !r.next().is(text) {
 		return r.fail("%q is expected, not %v", text, r.next())
@@ -140,7 +140,7 @@ func (r *reader) need(text string) error {
 	return nil
 }
 
-// end holds that the line ends.
+// end checks that the line ends.
 func (r *reader) end() error {
 	if len(r.tokens) > 0 {
 		return r.fail("%v: the end of the line is expected", r.next())
@@ -148,7 +148,7 @@ func (r *reader) end() error {
 	return nil
 }
 
-// number takes a number from … to.
+// number consumes a number between from and to.
 func (r *reader) number(what string, from, to int64) (int64, error) {
 	t := r.next()
 	if t.kind != number {
@@ -173,7 +173,7 @@ func (r *reader) number(what string, from, to int64) (int64, error) {
 // operation reports whether a word begins an operation.
 func (t token) operation() bool { return t.is("send") || t.is("recv") || t.is("calc") }
 
-// operation reads send, recv or calc.
+// operation parses send, recv or calc.
 func (r *reader) operation() (op opgraph.Op, err error) {
 	verb := r.tokens[0]
 	r.tokens = r.tokens[1:]
@@ -213,7 +213,7 @@ func (r *reader) operation() (op opgraph.Op, err error) {
 	return op, r.options(&op, "tag", "cpu", "nic")
 }
 
-// options reads the fields that may be left out, each 0 then.
+// options parses optional fields; each is 0 if absent.
 func (r *reader) options(op *opgraph.Op, names ...string) error {
 	for _, name := range names {
 		if !r.next().is(name) {

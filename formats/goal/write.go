@@ -9,12 +9,12 @@ import (
 	"collsim/schedule"
 )
 
-// Write writes a schedule as GOAL. What it sends and receives become send and recv, lanes and
-// events become requires; tags number the connections of two ranks, whose messages are in order,
-// so that matching is never ambiguous. Of the rest,
+// Write writes a schedule as GOAL. Its sends and receives become send and recv, lanes and events
+// become requires. Tags number the connections of two ranks, whose messages are in order, so that
+// matching is never ambiguous. The rest becomes:
 //
-//   - a put is a send whose receive is the wait for it. A silent put, or a multimem store to each
-//     of its ranks, is a send too; what its lane then tells that rank is heard after its receive.
+//   - a put is a send whose receive is the wait for it. An unacknowledged put, or a multimem store
+//     to each of its ranks, is a send, too; the lane's next signal to that rank comes after it.
 //   - a get is an empty message to the owner, which sends the data as soon as that has come; a
 //     multimem load-reduce gets from all other ranks of its team.
 //   - a packet has twice the bytes.
@@ -22,8 +22,8 @@ import (
 //   - copies and additions take no time and are left out; where such a step joins several lanes,
 //     calc 0 stands for it.
 //
-// The error is that of an execution that does not come to its end, of a calc in a lane above 255,
-// or of w. Equal schedules give equal bytes.
+// It returns an error of an execution that does not finish, of a calc in a lane above 255, or of w.
+// Equal schedules give equal bytes.
 func Write(w io.Writer, s *schedule.Schedule) error {
 	p := writer{s: s, width: int64(s.Spec.Type.Width()), ranks: make([]page, s.Spec.Ranks),
 		lanes: map[laneKey]*laneEnd{}, tags: map[connection]int32{}, used: map[[2]int32]int32{}}
@@ -44,19 +44,19 @@ func Write(w io.Writer, s *schedule.Schedule) error {
 	return nil
 }
 
-// writer is a schedule on its way to a file. It carries the schedule out, so that it meets both
-// ends of every message, the sending one first.
+// writer writes a schedule to a file. It executes the schedule, so that it meets both ends of every
+// message, the sending one first.
 type writer struct {
 	s     *schedule.Schedule
 	width int64
 	ranks []page
 	lanes map[laneKey]*laneEnd
 	sent  []message            // by handle
-	tags  map[connection]int32 // by what they stand for
-	used  map[[2]int32]int32   // tags from one rank to another
+	tags  map[connection]int32 // by connection
+	used  map[[2]int32]int32   // number of tags from one rank to another
 }
 
-// page is the text of a rank.
+// page holds the text of a rank.
 type page struct {
 	text   []byte
 	labels int32
@@ -64,14 +64,14 @@ type page struct {
 
 type laneKey struct{ rank, lane int32 }
 
-// laneEnd is how far a lane has come, now and at each post.
+// laneEnd holds the progress of a lane, now and at each post.
 type laneEnd struct {
 	reached
 	posts []reached
 }
 
-// reached is the labels that all have ended when a lane has come so far, and what its silent puts
-// are received as by ranks that have not been told of them.
+// reached holds the progress of a lane: the labels that have all ended by then, and the receives of
+// its unacknowledged puts that their ranks do not know to have landed.
 type reached struct {
 	now    []int32
 	silent []landing
@@ -85,11 +85,11 @@ type connection struct {
 	tag      int32
 }
 
-// message is one in flight.
+// message is a message in flight.
 type message struct {
 	tag    int32
 	bytes  int64
-	behind []int32 // labels of the receiver that it is heard after
+	behind []int32 // labels of the receiver that it comes after
 }
 
 func (p *writer) lane(rank, lane int32) *laneEnd {
@@ -100,8 +100,8 @@ func (p *writer) lane(rank, lane int32) *laneEnd {
 	return p.lanes[at]
 }
 
-// told takes out what a rank is told of with a message to it.
-func (l *laneEnd) told(rank int32) (labels []int32) {
+// notified removes and returns the labels that a message to a rank makes visible to it.
+func (l *laneEnd) notified(rank int32) (labels []int32) {
 	var left []landing
 	for _, x := range l.silent {
 		if x.rank == rank {
@@ -125,7 +125,7 @@ func (p *writer) op(rank int32, after []int32, format string, args ...any) int32
 	return g.labels
 }
 
-// tag numbers a connection.
+// tag returns the tag of a connection, a new one if it has none.
 func (p *writer) tag(c connection) int32 {
 	tag, known := p.tags[c]
 	if !known {
@@ -135,7 +135,7 @@ func (p *writer) tag(c connection) int32 {
 	return tag
 }
 
-// fresh is a tag that nothing from one rank to another has yet.
+// fresh returns a new tag for messages from one rank to another.
 func (p *writer) fresh(from, to int32) int32 {
 	pair := [2]int32{from, to}
 	p.used[pair]++
@@ -172,8 +172,8 @@ func (p *writer) step(v *schedule.Visit) error {
 	return nil
 }
 
-// body writes what a sub-step does, and returns the labels that it has ended with; nil if it does
-// nothing that GOAL knows.
+// body writes the operations of a sub-step and returns the labels with which it ends; nil if
+// nothing of it exists in GOAL.
 func (p *writer) body(v *schedule.Visit, l *laneEnd, after []int32) (ends []int32, err error) {
 	s := v.Step
 	if s.Kernel != nil {
@@ -229,7 +229,7 @@ func (p *writer) compute(v *schedule.Visit, after []int32) ([]int32, error) {
 	return []int32{p.op(v.Rank, after, "calc %d cpu %d", time, v.Lane)}, nil
 }
 
-// bytes is what the sub-step sends or gets.
+// bytes returns the size of the data that the sub-step sends or gets.
 func (p *writer) bytes(v *schedule.Visit) int64 {
 	n, known := p.s.Size(v.Spot(), v.Step)
 	if known {
@@ -258,7 +258,7 @@ func (p *writer) send(
 ) (sends []int32) {
 	d := &v.Step.Send[i]
 	bytes = d.Framing().Wire(bytes)
-	if !d.Message() { // to one rank or a team; it is received by nothing that waits for it
+	if !d.Message() { // to one rank or a team; no receive waits for it
 		to := d.Team
 		if d.Team == nil {
 			to = []int32{d.Peer.Rank}
@@ -281,7 +281,7 @@ func (p *writer) send(
 		d.Peer.Tag})
 	m := message{tag: tag, bytes: bytes}
 	if !d.Relaxed {
-		m.behind = l.told(d.Peer.Rank)
+		m.behind = l.notified(d.Peer.Rank)
 	}
 	p.sent[v.Out[i]] = m
 	return []int32{p.op(v.Rank, after, "send %db to %d tag %d", bytes, d.Peer.Rank, tag)}

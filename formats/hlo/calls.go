@@ -7,7 +7,7 @@ import (
 	"collsim/collective"
 )
 
-// kindName is what a collective is.
+// kindName is a kind of collective in HLO.
 type kindName uint8
 
 const (
@@ -19,19 +19,19 @@ const (
 	broadcast
 )
 
-// kindOf is the one of an opcode, 0 of others.
+// kindOf returns the collective of an opcode, 0 for other opcodes.
 func kindOf(opcode string) kindName {
 	return map[string]kindName{"all-reduce": allReduce, "all-gather": allGather,
 		"reduce-scatter": reduceScatter, "all-to-all": allToAll, "collective-permute": permute,
 		"collective-broadcast": broadcast}[strings.TrimSuffix(opcode, "-start")]
 }
 
-// reducesOrGathers reports whether it is of those that have use_global_device_ids.
+// reducesOrGathers reports whether the collective has the attribute use_global_device_ids.
 func (k kindName) reducesOrGathers() bool {
 	return k == allReduce || k == allGather || k == reduceScatter
 }
 
-// communicate adds a collective, asynchronous or not.
+// communicate adds the ops of a collective, asynchronous or not.
 func (e *emitter) communicate(c *computation, i *instr, opcode string, after []int, async bool) (
 	value, error) {
 	made, known := e.made[i]
@@ -61,7 +61,7 @@ func (e *emitter) communicate(c *computation, i *instr, opcode string, after []i
 	return value{after: ops}, nil
 }
 
-// collectives are those of an instruction: one for each size of its groups.
+// collectives returns the collectives of an instruction: one for each size of its groups.
 func (e *emitter) collectives(c *computation, i *instr, kind kindName, by mode) (ops []Op,
 	err error) {
 	if len(i.operands) == 0 {
@@ -93,14 +93,14 @@ func (e *emitter) collectives(c *computation, i *instr, kind kindName, by mode) 
 		if err != nil {
 			return nil, err
 		}
-		if size > 1 { // and no rank by itself
+		if size > 1 { // a single rank does not communicate
 			ops = append(ops, Op{Call: call, Teams: ofSize(teams, size), Tensors: tensors})
 		}
 	}
 	return ops, nil
 }
 
-// sizes are those that teams have, rising.
+// sizes lists the sizes of teams, ascending.
 func sizes(teams [][]int) (list []int) {
 	for _, team := range teams {
 		list = append(list, len(team))
@@ -109,7 +109,7 @@ func sizes(teams [][]int) (list []int) {
 	return slices.Compact(list)
 }
 
-// ofSize are the teams of so many.
+// ofSize returns the teams of a size.
 func ofSize(teams [][]int, size int) (list [][]int) {
 	for _, team := range teams {
 		if len(team) == size {
@@ -119,7 +119,7 @@ func ofSize(teams [][]int, size int) (list [][]int) {
 	return list
 }
 
-// call is the collective that an instruction is, on the axis as it lies.
+// call returns the collective of an instruction. Its axis is numbered in memory order.
 func (e *emitter) call(c *computation, i *instr, kind kindName) (*collective.Communication, error) {
 	call := &collective.Communication{Kind: map[kindName]collective.Kind{
 		allReduce: collective.AllReduce, allGather: collective.AllGather,
@@ -147,7 +147,7 @@ func (e *emitter) call(c *computation, i *instr, kind kindName) (*collective.Com
 	return call, nil
 }
 
-// operator is what the root of the computation of a reduction does.
+// operator returns the operator of a reduction, from the root of its computation.
 func (e *emitter) operator(c *computation, i *instr) (collective.Op, error) {
 	of, err := e.callee(i, "to_apply")
 	if err != nil {
@@ -172,8 +172,8 @@ func (e *emitter) operator(c *computation, i *instr) (collective.Op, error) {
 		"and are read", root.opcode, c.instrs[i.operands[0]].shape.elem)
 }
 
-// operands are the tensors of a call among so many ranks. An all-to-all of one operand for each is
-// that of all of them in one.
+// operands returns the tensors of a call among ranks of a team size. An all-to-all with one operand
+// for each rank has all of them as one tensor.
 func (e *emitter) operands(c *computation, i *instr, call *collective.Communication, size int64) (
 	tensors []Tensor, err error) {
 	in, out := int64(0), int64(0)
@@ -227,8 +227,8 @@ func (e *emitter) operands(c *computation, i *instr, call *collective.Communicat
 	return tensors, nil
 }
 
-// result is what a collective gives: of one that is started, but for all-reduce, the second part of
-// what it is with its operands.
+// result returns the shapes of a collective's result. The shape of a start, other than
+// all-reduce-start, is a tuple of operands and result; the result is its second part.
 func (i *instr) result() []*shape {
 	s := &i.shape
 	if strings.HasSuffix(i.opcode, "-start") && i.opcode != "all-reduce-start" && len(s.tuple) > 1 {

@@ -11,32 +11,33 @@ import (
 	"collsim/unit"
 )
 
-// emitter is a module on its way to a program.
+// emitter converts a module to a program.
 type emitter struct {
 	*module
 	parser *parser
 	out    Program
 	taken  map[string]int
-	made   map[*instr][]Op // what instructions are, of those met so far
-	others map[string]int  // how many kernels of an opcode are taken for what they move
-	order  []string        // of others
+	made   map[*instr][]Op // ops of the instructions met so far
+	others map[string]int  // by opcode: number of kernels whose cost is the bytes that they move
+	order  []string        // keys of others
 	steps  int
 	batch  bool
 }
 
-// value is what must have ended before a result is there: of a tuple, also by its elements.
+// value lists the ops that must have ended before a result is available; for a tuple also by
+// element.
 type value struct {
 	after []int
 	of    []value
 }
 
-// Bounds on what loops become.
+// Bounds on unrolled loops.
 const (
 	maxSteps = 1 << 21
 	maxOps   = 1 << 17
 )
 
-// program makes it.
+// program makes the program.
 func (e *emitter) program() (*Program, error) {
 	e.out = Program{Name: e.name, Ranks: e.ranks()}
 	if !e.scheduled {
@@ -62,12 +63,12 @@ func (e *emitter) program() (*Program, error) {
 	return &e.out, nil
 }
 
-// fail is an error at an instruction.
+// fail makes an error at an instruction.
 func (e *emitter) fail(i *instr, format string, args ...any) error {
 	return e.parser.fail(i.line, "%s: %s", i.name, fmt.Sprintf(format, args...))
 }
 
-// run adds what a computation does with its parameters.
+// run adds the ops of a computation with these parameters.
 func (e *emitter) run(c *computation, args []value) (value, error) {
 	values := make([]value, len(c.instrs))
 	for k := range c.instrs {
@@ -88,7 +89,8 @@ func (e *emitter) run(c *computation, args []value) (value, error) {
 	return values[c.root], nil
 }
 
-// joined is what several values wait for, and what i's control predecessors do.
+// joined returns the ops that instruction i waits for: those of its operands and its control
+// predecessors.
 func joined(c *computation, i *instr, values []value) (after []int) {
 	for _, operand := range i.operands {
 		after = append(after, values[operand].after...)
@@ -104,7 +106,7 @@ func joined(c *computation, i *instr, values []value) (after []int) {
 	return slices.Compact(after)
 }
 
-// instr adds what an instruction does.
+// instr adds the ops of an instruction.
 func (e *emitter) instr(c *computation, i *instr, values, args []value) (value, error) {
 	after := joined(c, i, values)
 	e.steps += len(after)
@@ -153,7 +155,7 @@ func (e *emitter) instr(c *computation, i *instr, values, args []value) (value, 
 	return e.kernel(c, i, after)
 }
 
-// element is one of a tuple.
+// element returns an element of a tuple.
 func (e *emitter) element(i *instr, values []value) (value, error) {
 	text, _ := i.attr("index")
 	n, err := strconv.ParseUint(text, 10, 31)
@@ -167,7 +169,7 @@ func (e *emitter) element(i *instr, values []value) (value, error) {
 	return value{after: of.after}, nil
 }
 
-// callee is the computation that an attribute names, one of those before.
+// callee returns the computation that an attribute names; it must be defined before.
 func (e *emitter) callee(i *instr, attr string) (*computation, error) {
 	name, _ := i.attr(attr)
 	c := e.computations[strings.TrimPrefix(name, "%")]
@@ -177,7 +179,7 @@ func (e *emitter) callee(i *instr, attr string) (*computation, error) {
 	return c, nil
 }
 
-// called is what a call does, or the start of something asynchronous.
+// called adds the ops of a call, or of an async-start.
 func (e *emitter) called(c *computation, i *instr, values []value, after []int) (value, error) {
 	attr := "to_apply"
 	if i.opcode == "async-start" {
@@ -199,8 +201,8 @@ func (e *emitter) called(c *computation, i *instr, values []value, after []int) 
 	})
 }
 
-// inside does something in a computation that an instruction calls. None can be in itself, however
-// the file has them.
+// inside calls do while a computation is marked as running, so that a file in which a computation
+// contains itself is refused.
 func (e *emitter) inside(of *computation, i *instr, do func() (value, error)) (value, error) {
 	if of.busy {
 		return value{}, e.fail(i, "%s calls itself", of.name)
@@ -211,7 +213,7 @@ func (e *emitter) inside(of *computation, i *instr, do func() (value, error)) (v
 	return v, err
 }
 
-// while is its body as often as it says.
+// while adds the body of a loop as many times as its trip count.
 func (e *emitter) while(c *computation, i *instr, values []value) (value, error) {
 	body, err := e.callee(i, "body")
 	if err != nil {
@@ -243,7 +245,7 @@ func (e *emitter) while(c *computation, i *instr, values []value) (value, error)
 	return v, nil
 }
 
-// backendConfig reads backend_config: JSON, in older files in quotes.
+// backendConfig reads backend_config: JSON, which older files have in quotes.
 func backendConfig(i *instr, into any) error {
 	text, given := i.attr("backend_config")
 	if !given {
@@ -259,7 +261,7 @@ func backendConfig(i *instr, into any) error {
 	return json.Unmarshal([]byte(text), into)
 }
 
-// add adds an op under a name of its own.
+// add appends an op under a unique name.
 func (e *emitter) add(i *instr, o Op) int {
 	o.Name, o.Line = i.name, i.line
 	for e.taken[o.Name] > 0 {
@@ -271,8 +273,8 @@ func (e *emitter) add(i *instr, o Op) int {
 	return len(e.out.Ops) - 1
 }
 
-// foreign is an error of what communicates in a way that is not read: among groups or pairs of
-// ranks, itself or something in its fusion.
+// foreign returns an error if an instruction communicates among groups or pairs of ranks in a way
+// that this package does not support. It looks into fusions, too.
 func (e *emitter) foreign(i *instr) error {
 	for _, attr := range []string{"replica_groups", "source_target_pairs"} {
 		if text, given := i.attr(attr); given {
@@ -289,7 +291,7 @@ func (e *emitter) foreign(i *instr) error {
 		switch {
 		case kindOf(in.opcode) != 0:
 			return e.fail(in, "%s in a fusion is not read", in.opcode)
-		case in.opcode == "fusion": // is in none
+		case in.opcode == "fusion": // fusions do not nest
 		default:
 			if err := e.foreign(in); err != nil {
 				return err
@@ -299,7 +301,7 @@ func (e *emitter) foreign(i *instr) error {
 	return nil
 }
 
-// kernel adds one: a matmul, or what moves bytes.
+// kernel adds the ops of a kernel: matmuls, or one that moves bytes.
 func (e *emitter) kernel(c *computation, i *instr, after []int) (value, error) {
 	ops, known := e.made[i]
 	if !known {
@@ -315,7 +317,7 @@ func (e *emitter) kernel(c *computation, i *instr, after []int) (value, error) {
 		}
 		e.made[i] = ops
 	}
-	for _, o := range ops { // those of a fusion one after the other
+	for _, o := range ops { // kernels of a fusion one after the other
 		o.After = after
 		after = []int{e.add(i, o)}
 	}
@@ -332,5 +334,5 @@ func (e *emitter) kernel(c *computation, i *instr, after []int) (value, error) {
 	return value{after: after}, nil
 }
 
-// most bounds the bytes of what moves.
+// most bounds the bytes that a kernel moves.
 const most = int64(collective.MaxElements)

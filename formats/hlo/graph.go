@@ -8,16 +8,16 @@ import (
 	"collsim/formats/internal/opgraph"
 )
 
-// graph is a program as messages without data.
+// graph converts a program to messages without data.
 type graph struct {
 	program *Program
 	ranks   []opgraph.Rank
-	ends    [][]int32 // of each rank, the operation that ends each op
+	ends    [][]int32 // by rank and op: the operation that ends it
 	tags    int64
 }
 
-// file makes it: messages of bytes where a rank sends to one, and a barrier where all of a team do
-// something together, which takes what it takes.
+// file lowers the program. An op in which each rank sends to one becomes messages; any other
+// collective becomes a barrier of its team, since no algorithm is known.
 func (g *graph) file(o *foreign.Options) (*foreign.File, error) {
 	for k := range g.program.Ops {
 		p := &g.program.Ops[k]
@@ -46,7 +46,7 @@ func (g *graph) file(o *foreign.Options) (*foreign.File, error) {
 	return f, nil
 }
 
-// add adds an operation of a rank, behind others.
+// add adds an operation of a rank after others.
 func (g *graph) add(rank int, o opgraph.Op, on ...int32) int32 {
 	r := &g.ranks[rank]
 	op := int32(len(r.Ops))
@@ -57,8 +57,8 @@ func (g *graph) add(rank int, o opgraph.Op, on ...int32) int32 {
 	return op
 }
 
-// team adds what one does: a message from each to the next round a ring or to its
-// target, one from the first of two to the second, or a barrier by dissemination.
+// team adds the operations of a team. send_recv sends around a ring, a permute to each target, a
+// broadcast between two ranks from the first to the second. All else is a dissemination barrier.
 func (g *graph) team(p *Op, team []int, first []int32) {
 	n, bytes, most := len(team), int64(0), len(team)
 	isExchange := p.Call.Kind == collective.AllToAllV

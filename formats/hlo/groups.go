@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// mode is what the numbers in groups are. A collective without a channel is among replicas, each
-// partition for itself; with one, among partitions; with use_global_device_ids, among ranks. Kinds
-// that have that attribute, and do not use it, are among all partitions of the replicas.
+// mode is the meaning of the numbers in replica_groups. Without a channel they are replicas, and
+// each partition communicates separately. With one they are partitions, and with
+// use_global_device_ids ranks. Kinds that have that attribute and do not set it run over all
+// partitions of the replicas.
 type mode uint8
 
 const (
@@ -18,7 +19,7 @@ const (
 	ofRanks
 )
 
-// modeOf is the one of an instruction.
+// modeOf returns the mode of an instruction.
 func modeOf(i *instr) (mode, error) {
 	_, channel := i.attr("channel_id")
 	global, given := i.attr("use_global_device_ids")
@@ -37,7 +38,7 @@ func modeOf(i *instr) (mode, error) {
 	return ofPartitions, nil
 }
 
-// numbers is how many numbers there are in a mode.
+// numbers returns the count of numbers in a mode.
 func (m *module) numbers(by mode) int64 {
 	switch by {
 	case ofReplicas, ofBoth:
@@ -48,7 +49,7 @@ func (m *module) numbers(by mode) int64 {
 	return int64(m.ranks())
 }
 
-// teams are the ranks of groups; no groups are one of all.
+// teams converts groups to teams of ranks; no groups stand for one with all numbers.
 func (m *module) teams(groups [][]int64, by mode) (teams [][]int) {
 	if len(groups) == 0 {
 		all := make([]int64, m.numbers(by))
@@ -81,8 +82,8 @@ func (m *module) teams(groups [][]int64, by mode) (teams [][]int) {
 	return teams
 }
 
-// groups reads replica_groups, of numbers below most, each there once: {{0,1},{2,3}}, {}, or
-// [2,2]<=[4] with or without T(0), which are the numbers of an array, transposed, in rows.
+// groups parses replica_groups: distinct numbers below most. Its forms are {{0,1},{2,3}}, {}, and
+// [2,2]<=[4], optionally with T(0): the numbers of an array, transposed, in rows.
 func groups(text string, most int64) (list [][]int64, err error) {
 	switch {
 	case strings.HasPrefix(text, "{"):
@@ -108,7 +109,7 @@ func groups(text string, most int64) (list [][]int64, err error) {
 	return list, nil
 }
 
-// listed reads {{0,1},{2,3}}.
+// listed parses {{0,1},{2,3}}.
 func listed(text string) (list [][]int64, err error) {
 	inner, closed := strings.CutSuffix(text[1:], "}")
 	if !closed {
@@ -126,7 +127,7 @@ func listed(text string) (list [][]int64, err error) {
 	return list, nil
 }
 
-// tiled reads [groups,size]<=[lengths]T(axes).
+// tiled parses [groups,size]<=[lengths]T(axes).
 func tiled(text string, most int64) (list [][]int64, err error) {
 	rows, rest, found := strings.Cut(text, "<=")
 	lengths, axes, transposed := strings.Cut(rest, "T")
@@ -175,7 +176,7 @@ func tiled(text string, most int64) (list [][]int64, err error) {
 	return list, nil
 }
 
-// transpose are the numbers of an array, its axes in another order.
+// transpose returns the row-major numbers of an array after its axes are put into another order.
 func transpose(dims, order []int64) (numbers []int64) {
 	stride, total := make([]int64, len(dims)), int64(1) // in the array
 	for i := len(dims) - 1; i >= 0; i-- {

@@ -1,5 +1,5 @@
 // Package hlo reads the text of HLO modules, XLA's programs, as --xla_dump_to writes them after
-// optimizations: what every GPU of a partitioned program does, in order.
+// optimizations: the instructions of every GPU of a partitioned program, in order.
 //
 //	HloModule jit_f, is_scheduled=true, num_partitions=8
 //
@@ -15,12 +15,12 @@
 //	    use_global_device_ids=true, to_apply=%add
 //	}
 //
-// All ranks do the same. A rank is a replica and a partition: replica·num_partitions + partition.
-// Collectives and collective permutes are what they ask for; a dot, alone, in a fusion or as a call
-// of cuBLAS, is a matmul of its shapes; every other instruction that is a kernel is taken for what
-// it moves: operands in, result out. A call is what it calls, a while with a known trip count as
-// many of its bodies. What is not read is refused by its line: other loops, conditionals, sends and
-// receives, shapes that are dynamic.
+// All ranks execute the same program. A rank is a replica and a partition: replica·num_partitions +
+// partition. Collectives and collective permutes keep their meaning. A dot, alone, in a fusion or
+// as a call of cuBLAS, is a matmul of its shapes. The cost of every other kernel is the bytes that
+// it moves: operands in, result out. Calls are inlined, and a while with a known trip count is
+// unrolled. Anything else is refused with its line: other loops, conditionals, sends and receives,
+// dynamic shapes.
 //
 // The text is that of XLA's HloParser (openxla/xla, xla/hlo/parser); groups of ranks are those of
 // xla/service/collective_ops_utils.h.
@@ -38,43 +38,43 @@ import (
 	"collsim/unit"
 )
 
-// Program is what the ranks of a module do.
+// Program holds the ops that all ranks of a module execute.
 type Program struct {
 	Name  string
 	Ranks int
-	Ops   []Op     // in order, each after those that it waits for
-	Notes []string // what a reader should know besides
+	Ops   []Op     // in topological order
+	Notes []string // for the user
 }
 
-// Op is a collective, a message, or a kernel of all ranks.
+// Op is a collective, a message, or a kernel, executed by all ranks.
 type Op struct {
 	Name  string
 	Line  int
-	After []int // numbers of ops that must have ended on a rank before it begins there
-	// Call is a collective, of the type and shape of each of Tensors, by all teams at once; nil of a
-	// kernel. A call of several tensors is as many, launched together.
+	After []int // indices of ops that must have ended on a rank before it begins there
+	// Call is a collective that all teams do at once, on each of Tensors with its type and shape;
+	// nil for a kernel. Several tensors are as many collectives, launched together.
 	Call  *collective.Communication
 	Teams [][]int // nil is all ranks
-	Async bool    // only who needs its result waits for it
-	// Tensors are the operands of a matmul, as [m, k] and [k, n], or those of a call. Out is the type
-	// of a matmul's result.
+	Async bool    // only ops that need its result wait for it
+	// Tensors are the operands of a matmul, as [m, k] and [k, n], or those of a call. Out is the
+	// type of a matmul's result.
 	Tensors []Tensor
 	Out     dtype.Type
-	// Moves is what another kernel reads and writes.
+	// Moves is the bytes that any other kernel reads and writes.
 	Moves unit.Bytes
 }
 
-// Tensor is an operand.
+// Tensor is the type and the shape of an operand.
 type Tensor struct {
 	Type  dtype.Type
 	Shape collective.Shape
 }
 
-// maxWaits bounds how often ranks wait for what they do.
+// maxWaits bounds the dependencies of all ranks together.
 const maxWaits = 1 << 24
 
-// ReadProgram reads a module as a program, gzipped or not, of no more bytes than the limit, which
-// is 1 GiB if it is 0. Errors are *foreign.Error, with the line.
+// ReadProgram reads a module as a program, gzipped or not. The file may have at most limit bytes; 0
+// stands for 1 GiB. Errors are *foreign.Error with the line.
 func ReadProgram(name string, in io.Reader, limit unit.Bytes) (*Program, error) {
 	plain, err := input.Limit{Bytes: limit}.Unpacked(in)
 	if err != nil {

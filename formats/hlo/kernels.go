@@ -7,7 +7,8 @@ import (
 	"collsim/collective"
 )
 
-// dots are the matmuls of an instruction: it is one, or a fusion of some, or a call of cuBLAS.
+// dots returns the matmuls of an instruction: a dot, a fusion with some, or a call of cuBLAS; none
+// otherwise.
 func (e *emitter) dots(c *computation, i *instr) ([]Op, error) {
 	target, _ := i.attr("custom_call_target")
 	switch {
@@ -58,7 +59,8 @@ func (e *emitter) dots(c *computation, i *instr) ([]Op, error) {
 	return nil, nil
 }
 
-// dot is one of two operands with these axes: contracted of each, and of batches of each.
+// dot returns the matmul of two operands, given the contracted axes of each and the batch axes of
+// each.
 func (e *emitter) dot(c *computation, i *instr, texts [4]string) ([]Op, error) {
 	if len(i.operands) < 2 {
 		return nil, e.fail(i, "two operands are expected of a dot")
@@ -78,7 +80,7 @@ func (e *emitter) dot(c *computation, i *instr, texts [4]string) ([]Op, error) {
 		}
 	}
 	e.batch = e.batch || len(axes[2]) > 0
-	// product is that of some axes, or of the others.
+	// product multiplies the lengths of some axes, and those of the others.
 	product := func(s *shape, which ...[]int64) (of, others int64) {
 		of, others = 1, 1
 		for axis, n := range s.dims {
@@ -90,7 +92,7 @@ func (e *emitter) dot(c *computation, i *instr, texts [4]string) ([]Op, error) {
 		}
 		return of, others
 	}
-	k, m := product(sizes[0], axes[0]) // with batches, as rows
+	k, m := product(sizes[0], axes[0]) // batches count as rows
 	kB, _ := product(sizes[1], axes[1])
 	_, n := product(sizes[1], axes[1], axes[3])
 	if k != kB {
@@ -114,8 +116,8 @@ func (e *emitter) dot(c *computation, i *instr, texts [4]string) ([]Op, error) {
 		Out: out}}, nil
 }
 
-// moves is how much a kernel reads and writes. Slices of an operand count alone, and what is
-// written into one, as XLA's own HloCostAnalysis has it.
+// moves returns the bytes that a kernel reads and writes. Of a slice, only the sliced part counts,
+// as in XLA's own HloCostAnalysis.
 func (e *emitter) moves(c *computation, i *instr) int64 {
 	whole := func(k int) int64 { return c.instrs[i.operands[k]].shape.bytes() }
 	total := i.shape.bytes()
@@ -141,10 +143,10 @@ func (e *emitter) moves(c *computation, i *instr) int64 {
 	return total
 }
 
-// calls is the computation of a fusion, by name.
+// calls returns the name of a fusion's computation.
 func (i *instr) calls() string { name, _ := i.attr("calls"); return name }
 
-// written is what the result of an instruction of a fusion takes to write.
+// written returns the bytes that a fusion writes for the result of an instruction.
 func (c *computation) written(at int) int64 {
 	i := &c.instrs[at]
 	switch {
@@ -162,7 +164,7 @@ func (c *computation) written(at int) int64 {
 	return i.shape.bytes()
 }
 
-// readOf is how much of a parameter of so many bytes a fusion reads.
+// readOf returns the bytes that a fusion reads of a parameter.
 func (c *computation) readOf(parameter int, whole int64) int64 {
 	at := slices.IndexFunc(c.instrs, func(i instr) bool {
 		return i.opcode == "parameter" && i.parameter() == parameter
@@ -187,7 +189,7 @@ func (c *computation) readOf(parameter int, whole int64) int64 {
 	return total
 }
 
-// parameter is the number of one.
+// parameter returns the number of a parameter instruction, −1 if it has none.
 func (i *instr) parameter() int {
 	n, err := wholes(i.inside)
 	if err != nil || len(n) != 1 {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// module is what a file has.
+// module holds the contents of a file.
 type module struct {
 	name                 string
 	replicas, partitions int
@@ -14,16 +14,16 @@ type module struct {
 	entry                *computation
 }
 
-// ranks is how many there are.
+// ranks returns the number of ranks.
 func (m *module) ranks() int { return m.replicas * m.partitions }
 
-// computation is instructions in order, each behind those whose results it reads.
+// computation is a list of instructions in topological order.
 type computation struct {
 	name   string
 	instrs []instr
 	byName map[string]int
 	root   int
-	busy   bool // while what calls it is carried out
+	busy   bool // set while the emitter is inside it
 }
 
 // instr is an instruction.
@@ -31,8 +31,8 @@ type instr struct {
 	name, opcode string
 	line         int
 	shape        shape
-	inside       string // the brackets: operands, or a number, or a constant
-	operands     []int  // numbers of instructions before it
+	inside       string // text in the brackets: operands, a number, or a constant
+	operands     []int  // indices of instructions before it
 	attrs        []attr
 }
 
@@ -42,7 +42,7 @@ type attr struct {
 	line        int
 }
 
-// attr is the value of an attribute, and whether there is one.
+// attr returns the value of an attribute, and whether it is given.
 func (i *instr) attr(name string) (string, bool) {
 	for _, a := range i.attrs {
 		if a.name == name {
@@ -55,7 +55,7 @@ func (i *instr) attr(name string) (string, bool) {
 // maxRanks bounds num_partitions and replica_count, and their product.
 const maxRanks = 1 << 16
 
-// module reads a file.
+// module parses a file.
 func (p *parser) module() (*module, error) {
 	m := &module{replicas: 1, partitions: 1, computations: map[string]*computation{}}
 	p.skip(true)
@@ -99,7 +99,7 @@ func (p *parser) module() (*module, error) {
 	return m, nil
 }
 
-// table goes on behind a table of source locations, if one begins here: a heading, and lines with
+// table skips a table of source locations, if one begins here: a heading, and lines that begin with
 // numbers.
 func (p *parser) table() bool {
 	found := false
@@ -113,7 +113,7 @@ func (p *parser) table() bool {
 	return found
 }
 
-// attrs reads ", name=value" as often as it is there; lines go on behind a comma.
+// attrs parses a sequence of ", name=value", which may continue on the next line after a comma.
 func (p *parser) attrs() (list []attr, err error) {
 	for p.skip(false); p.accept(","); p.skip(false) {
 		p.skip(true)
@@ -134,7 +134,7 @@ func (p *parser) attrs() (list []attr, err error) {
 	return list, nil
 }
 
-// computation reads one.
+// computation parses a computation.
 func (p *parser) computation(m *module) (err error) {
 	c := &computation{byName: map[string]int{}, root: -1}
 	line := p.line
@@ -147,7 +147,7 @@ func (p *parser) computation(m *module) (err error) {
 		return p.fail(line, "a second computation %s", c.name)
 	}
 	p.skip(false)
-	if p.peek() == '(' { // parameters and result, which instructions have as well
+	if p.peek() == '(' { // parameters and result, which the instructions repeat
 		if _, err := p.bracket("the parameters of a computation"); err != nil {
 			return err
 		}
@@ -188,7 +188,7 @@ func (p *parser) computation(m *module) (err error) {
 	return nil
 }
 
-// bracket reads what is in round brackets.
+// bracket parses a text in round brackets.
 func (p *parser) bracket(what string) (string, error) {
 	line := p.line
 	if !p.accept("(") {
@@ -211,7 +211,7 @@ func (p *parser) bracket(what string) (string, error) {
 	return p.text[from : p.pos-1], nil
 }
 
-// instr reads an instruction.
+// instr parses an instruction.
 func (p *parser) instr(c *computation) (err error) {
 	i := instr{line: p.line}
 	isRoot := p.accept("ROOT ")
@@ -242,7 +242,7 @@ func (p *parser) instr(c *computation) (err error) {
 	}
 	if i.opcode != "parameter" && i.opcode != "constant" {
 		for _, text := range split(i.inside) {
-			words := strings.Fields(text) // with its shape before it in older files
+			words := strings.Fields(text) // older files have the shape before the name
 			if len(words) == 0 {
 				return p.fail(i.line, "%s: an operand is expected", i.name)
 			}

@@ -7,13 +7,14 @@ import (
 	"collsim/collective"
 )
 
-// mostExchanged bounds the ranks of a permute that is one exchange: it has a split for every two.
+// mostExchanged bounds the ranks of a permute that becomes one all_to_allv, which has a split for
+// every pair of ranks.
 const mostExchanged = 1024
 
-// permute is a collective-permute as one call, in which no rank waits for others than its own
-// source. Rings of one size are send_recv, pairs without a rank in common broadcasts, and all else
-// is an all_to_allv: of chains of one length, or of all ranks that take part. What a rank sends to
-// itself is not communicated.
+// permute converts a collective-permute to calls in which each rank waits only for its own source.
+// Rings of one size become send_recv. Pairs without a common rank become broadcasts. All else
+// becomes an all_to_allv: of chains of one length, or of all ranks that take part. A copy of a rank
+// to itself is left out.
 func (e *emitter) permute(c *computation, i *instr, by mode) (ops []Op, err error) {
 	to, from, err := e.pairs(i, by)
 	if err != nil {
@@ -52,7 +53,8 @@ func (e *emitter) permute(c *computation, i *instr, by mode) (ops []Op, err erro
 		Call: &collective.Communication{Kind: collective.AllToAllV, Splits: splits(teams[0], to)}}}, nil
 }
 
-// splits are those of an exchange in which each rank of a team sends one row to its target.
+// splits returns the splits of an all_to_allv in which each rank of a team sends one row to its
+// target.
 func splits(team, to []int) (rows [][]int64) {
 	for _, rank := range team {
 		row := make([]int64, len(team))
@@ -64,7 +66,7 @@ func splits(team, to []int) (rows [][]int64) {
 	return rows
 }
 
-// inOneRow are tensors with an axis of length 1 in front, along which they are sent whole.
+// inOneRow returns tensors with a leading axis of length 1, so that they are sent whole.
 func inOneRow(tensors []Tensor) (list []Tensor) {
 	for _, t := range tensors {
 		t.Shape = append(collective.Shape{1}, t.Shape...)
@@ -73,9 +75,9 @@ func inOneRow(tensors []Tensor) (list []Tensor) {
 	return list
 }
 
-// permuted is what a rank sends: all operands, or, of a permute in place, the slices of its first
-// operand that slice_sizes has. The operands of that one are what is read, what is written into,
-// and where the slices begin in either.
+// permuted returns the tensors that a rank sends: all operands or, for a permute in place, the
+// slices of the first operand with the lengths in slice_sizes. A permute in place has as operands
+// the source, the destination, and the start indices of the slices in either.
 func (e *emitter) permuted(c *computation, i *instr) (tensors []Tensor, err error) {
 	text, inPlace := i.attr("slice_sizes")
 	var from []*shape
@@ -110,8 +112,8 @@ func (e *emitter) permuted(c *computation, i *instr) (tensors []Tensor, err erro
 	return tensors, nil
 }
 
-// slicedOf is the array that each slice is of. starts is a tuple of the indices of one slice; of
-// several arrays, or slices, a tuple of such.
+// slicedOf returns the array to which each slice belongs. starts is a tuple of the start indices of
+// one slice; for several arrays or slices, a tuple of such tuples.
 func slicedOf(of, starts *shape) (list []*shape) {
 	isOne := starts.elem != ""
 	for k := range starts.tuple {
@@ -136,7 +138,7 @@ func slicedOf(of, starts *shape) (list []*shape) {
 	return list
 }
 
-// pairs are to whom each rank sends, and from whom it receives; −1 is nobody.
+// pairs returns, by rank, its target and its source; −1 for none.
 func (e *emitter) pairs(i *instr, by mode) (to, from []int, err error) {
 	text, _ := i.attr("source_target_pairs")
 	fail := func(format string, args ...any) ([]int, []int, error) {
@@ -155,7 +157,7 @@ func (e *emitter) pairs(i *instr, by mode) (to, from []int, err error) {
 			return fail("pairs of 0 to %d are expected", e.numbers(by)-1)
 		}
 		for _, team := range e.teams([][]int64{pair}, by) {
-			for k := range len(team) / 2 { // with all partitions of both, one by one
+			for k := range len(team) / 2 { // for each partition of both
 				a, b := team[k], team[k+len(team)/2]
 				if to[a] >= 0 || from[b] >= 0 {
 					return fail("%v: each sends, and receives, once", pair)
@@ -167,8 +169,8 @@ func (e *emitter) pairs(i *instr, by mode) (to, from []int, err error) {
 	return to, from, nil
 }
 
-// components are the rings of two ranks or more, each from its lowest rank on, and the chains, each
-// from its first sender on, that ranks and those they send to form.
+// components splits the graph of targets into rings of at least two ranks and chains. A ring begins
+// with its lowest rank, a chain with its first sender.
 func components(to, from []int) (rings, chains [][]int) {
 	seen := make([]bool, len(to))
 	follow := func(rank int) (list []int) {

@@ -7,7 +7,7 @@ import (
 	"collsim/formats/internal/foreign"
 )
 
-// parser is the text of a module on its way to one.
+// parser parses the text of a module.
 type parser struct {
 	file string
 	text string
@@ -15,18 +15,18 @@ type parser struct {
 	line int // of pos, from 1
 }
 
-// fail is what is wrong at a line.
+// fail makes an error at a line.
 func (p *parser) fail(line int, format string, args ...any) error {
 	return &foreign.Error{File: p.file, Line: line, Text: fmt.Sprintf(format, args...)}
 }
 
-// step goes on by some bytes.
+// step advances by n bytes and counts lines.
 func (p *parser) step(n int) {
 	p.line += strings.Count(p.text[p.pos:p.pos+n], "\n")
 	p.pos += n
 }
 
-// skip goes on behind blanks and comments, over ends of lines if these count for nothing.
+// skip skips blanks and comments, and with lines also ends of lines.
 func (p *parser) skip(lines bool) {
 	for p.pos < len(p.text) {
 		rest := p.text[p.pos:]
@@ -51,7 +51,7 @@ func (p *parser) skip(lines bool) {
 	}
 }
 
-// peek is the next byte, 0 at the end.
+// peek returns the next byte, 0 at the end.
 func (p *parser) peek() byte {
 	if p.pos == len(p.text) {
 		return 0
@@ -59,7 +59,7 @@ func (p *parser) peek() byte {
 	return p.text[p.pos]
 }
 
-// accept goes on behind a text if it stands here.
+// accept consumes a text if it comes next.
 func (p *parser) accept(text string) bool {
 	if !strings.HasPrefix(p.text[p.pos:], text) {
 		return false
@@ -68,7 +68,7 @@ func (p *parser) accept(text string) bool {
 	return true
 }
 
-// next is what stands here, in errors.
+// next returns the rest of the line, for errors.
 func (p *parser) next() string {
 	rest, _, _ := strings.Cut(p.text[p.pos:], "\n")
 	if rest == "" && p.pos == len(p.text) {
@@ -79,13 +79,13 @@ func (p *parser) next() string {
 	return fmt.Sprintf("%.40q", rest)
 }
 
-// isName reports whether a byte is one of a name's.
+// isName reports whether a byte may be part of a name.
 func isName(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' ||
 		c == '.' || c == '-'
 }
 
-// name reads a name, of instructions and computations with or without its %.
+// name parses a name, with or without a leading %.
 func (p *parser) name(what string) (string, error) {
 	p.accept("%")
 	end := p.pos
@@ -101,8 +101,8 @@ func (p *parser) name(what string) (string, error) {
 	return name, nil
 }
 
-// value reads a value up to a comma, a closing bracket or the end of the line, which it is not in
-// brackets or quotes.
+// value parses a value. It ends before a comma, a closing bracket or the end of the line, outside
+// of brackets and quotes.
 func (p *parser) value() (string, error) {
 	from, line := p.pos, p.line
 	for depth := 0; p.pos < len(p.text); {
@@ -131,7 +131,7 @@ func (p *parser) value() (string, error) {
 	return text, nil
 }
 
-// quoted goes on behind a text in quotes.
+// quoted skips a text in quotes.
 func (p *parser) quoted() error {
 	line := p.line
 	for i := p.pos + 1; i < len(p.text); i++ {
@@ -146,7 +146,7 @@ func (p *parser) quoted() error {
 	return p.fail(line, "quotes that open here are not closed")
 }
 
-// split cuts a list at its commas, outside of brackets and quotes, without its comments.
+// split splits a list at commas outside of brackets and quotes, without its comments.
 func split(list string) (items []string) {
 	p := parser{text: list, line: 1}
 	for p.skip(true); p.pos < len(p.text); p.skip(true) {
@@ -154,7 +154,8 @@ func split(list string) (items []string) {
 		for p.pos < len(p.text) && p.peek() != ',' {
 			at := p.pos
 			if _, err := p.value(); err != nil || p.pos == at {
-				p.pos = min(max(p.pos, at+1), len(p.text)) // an end of line, or what is not balanced
+				// past an end of line, or an unbalanced bracket
+				p.pos = min(max(p.pos, at+1), len(p.text))
 			}
 		}
 		items = append(items, strings.TrimSpace(uncommented(list[from:p.pos])))
@@ -165,7 +166,7 @@ func split(list string) (items []string) {
 	return items
 }
 
-// uncommented is a text without its comments.
+// uncommented removes the comments from a text.
 func uncommented(text string) string {
 	for {
 		before, rest, found := strings.Cut(text, "/*")

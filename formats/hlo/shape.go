@@ -10,15 +10,15 @@ import (
 	"collsim/dtype"
 )
 
-// shape is that of an array, or of a tuple.
+// shape is the shape of an array or of a tuple.
 type shape struct {
-	elem  string           // "f32"; "token" and "opaque" have no elements; empty of a tuple
-	dims  collective.Shape // as the instruction counts its axes
-	major []int            // the axes as they lie, outermost first
+	elem  string           // "f32"; "token" and "opaque" have no elements; empty for a tuple
+	dims  collective.Shape // in the order of the instruction's axes
+	major []int            // axes in memory order, outermost first
 	tuple []shape
 }
 
-// bits are those of an element by XLA's names (xla_data.proto, PrimitiveType).
+// bits returns the bits of an element, by XLA's names of types (xla_data.proto, PrimitiveType).
 func bits(elem string) int64 {
 	switch elem {
 	case "token", "opaque":
@@ -44,7 +44,8 @@ func bits(elem string) int64 {
 	return -1
 }
 
-// typeOf is ours of elements that collectives and matmuls have; of complex ones, of each half.
+// typeOf returns our type for an element of collectives and matmuls, and the number of our elements
+// in it: two for complex numbers.
 func typeOf(elem string) (t dtype.Type, perElement int64) {
 	switch elem {
 	case "f64":
@@ -83,7 +84,7 @@ func typeOf(elem string) (t dtype.Type, perElement int64) {
 	return 0, 0
 }
 
-// bytes are those of all arrays of a shape.
+// bytes returns the bytes of all arrays of a shape.
 func (s *shape) bytes() int64 {
 	if s.elem != "" {
 		return (s.dims.Elements()*bits(s.elem) + 7) / 8
@@ -95,7 +96,7 @@ func (s *shape) bytes() int64 {
 	return total
 }
 
-// arrays are those of a shape.
+// arrays lists the arrays of a shape.
 func (s *shape) arrays() (list []*shape) {
 	if s.elem != "" {
 		return []*shape{s}
@@ -106,7 +107,7 @@ func (s *shape) arrays() (list []*shape) {
 	return list
 }
 
-// slice is a part of an array, of these lengths, as it lies.
+// slice returns the tensor of a part of an array with these lengths, its axes in memory order.
 func (s *shape) slice(lengths []int64) (Tensor, error) {
 	part := *s
 	if part.dims = lengths; len(lengths) != len(s.dims) {
@@ -120,7 +121,7 @@ func (s *shape) slice(lengths []int64) (Tensor, error) {
 	return part.tensor()
 }
 
-// tensor is an array as it lies.
+// tensor returns the tensor of an array, its axes in memory order.
 func (s *shape) tensor() (t Tensor, err error) {
 	per := int64(0)
 	if t.Type, per = typeOf(s.elem); per == 0 {
@@ -135,13 +136,13 @@ func (s *shape) tensor() (t Tensor, err error) {
 	return t, nil
 }
 
-// maxAxes bounds an array, maxNested a tuple.
+// maxAxes bounds the axes of an array, maxNested the depth of a tuple.
 const (
 	maxAxes   = 64
 	maxNested = 32
 )
 
-// shape reads one: f32[8,16]{1,0}, f32[], or (f32[8]{0}, (s32[], token[])).
+// shape parses a shape: f32[8,16]{1,0}, f32[], or (f32[8]{0}, (s32[], token[])).
 func (p *parser) shape() (shape, error) { return p.nested(0) }
 
 func (p *parser) nested(depth int) (s shape, err error) {
@@ -172,7 +173,7 @@ func (p *parser) nested(depth int) (s shape, err error) {
 	return s, nil
 }
 
-// array reads the shape of one.
+// array parses the shape of an array.
 func (p *parser) array() (s shape, err error) {
 	line := p.line
 	if s.elem, err = p.name("a shape"); err != nil {
@@ -218,7 +219,8 @@ func (p *parser) array() (s shape, err error) {
 	return s, p.layout(&s, line)
 }
 
-// layout reads {1,0} or {1,0:T(8,128)}: axes, the innermost first. Without it they are in order.
+// layout parses {1,0} or {1,0:T(8,128)}: axes, the innermost first. Without it the last axis is the
+// innermost.
 func (p *parser) layout(s *shape, line int) error {
 	for axis := range s.dims {
 		s.major = append(s.major, axis)
@@ -258,7 +260,7 @@ func (p *parser) layout(s *shape, line int) error {
 	return nil
 }
 
-// wholes reads whole numbers with commas between them.
+// wholes parses whole numbers with commas between them.
 func wholes(text string) (list []int64, err error) {
 	if text = strings.TrimSpace(text); text == "" {
 		return nil, nil

@@ -9,25 +9,25 @@ import (
 	"collsim/unit"
 )
 
-// Note is something about rows that a reader should know before figures are drawn from them.
+// Note is a remark on rows that are not to be used unseen.
 type Note struct {
 	File string
-	Line int // of the first row that it is about
+	Line int // of the first row concerned
 	Text string
 }
 
 // String returns "FILE:LINE: TEXT".
 func (n Note) String() string { return fmt.Sprintf("%s:%d: %s", n.File, n.Line, n.Text) }
 
-// Limits of what a machine can have measured.
+// Limits of plausible measurements.
 const (
-	leastCall = unit.Microsecond // a call of a library: a launch alone takes longer
-	mostBusBW = 10_000           // GB/s: several times the memory of any GPU
+	leastCall = unit.Microsecond // a launch alone takes longer
+	mostBusBW = 10_000           // GB/s: several times the memory bandwidth of any GPU
 )
 
-// Check returns notes on rows that are of no use or contradict each other: sizes that stand twice,
-// results that were wrong, times and bandwidths that no machine has, and bandwidths that are not
-// those of size and time.
+// Check returns notes on rows that are of no use or contradict each other. These are sizes that
+// appear twice, wrong results, times and bandwidths that no machine has, and bandwidths that do not
+// equal size over time.
 func Check(rows []Row) []Note {
 	var notes []Note
 	for _, is := range []struct {
@@ -60,7 +60,8 @@ func Check(rows []Row) []Note {
 	return append(notes, twice(rows)...)
 }
 
-// contradicts reports whether algbw is not size over time, as far as printed digits tell.
+// contradicts reports whether algbw differs from size over time by more than the printed digits
+// allow.
 func (r *Row) contradicts() bool {
 	if r.AlgBW == 0 || r.Size == 0 {
 		return false
@@ -69,7 +70,7 @@ func (r *Row) contradicts() bool {
 	return is > 1.02*(r.AlgBW+r.AlgStep) || is < 0.98*(r.AlgBW-r.AlgStep)
 }
 
-// twice notes sizes that a table has more than once.
+// twice notes sizes that appear more than once in a table.
 func twice(rows []Row) (notes []Note) {
 	type measured struct {
 		Of

@@ -13,9 +13,9 @@ import (
 )
 
 // readCSV reads a table with a header. A column is a fact of the row, such as size_bytes, or a
-// measurement: time_us_oop and time_us_ip are nccl-tests' two places, median_us is a
-// micro-benchmark's, and in a wide table the name of a collective or of an algorithm and "_us" is
-// the time of that. Times are microseconds, bandwidths GB/s; an empty field is not there.
+// measurement. time_us_oop and time_us_ip are nccl-tests' two places, and median_us is a
+// micro-benchmark's. In a wide table a column is named after a collective or an algorithm, with
+// "_us" behind. Times are microseconds, bandwidths GB/s; an empty field is missing.
 func readCSV(file string, text []byte) ([]Row, error) {
 	r := csv.NewReader(strings.NewReader(string(text)))
 	c := csvReader{file: file, csv: r}
@@ -39,7 +39,7 @@ func readCSV(file string, text []byte) ([]Row, error) {
 	return c.rows, nil
 }
 
-// csvReader reads a table with columns of these names.
+// csvReader reads a table with these columns.
 type csvReader struct {
 	file  string
 	csv   *csv.Reader
@@ -47,13 +47,13 @@ type csvReader struct {
 	rows  []Row
 }
 
-// fact is a column that says what was measured, or how well.
+// fact is a column that describes the measurement or its quality.
 type fact struct {
-	name string // and other names of it, with blanks between them
+	name string // and its synonyms, with blanks between them
 	set  func(r *csvRow, text string) error
 }
 
-// csvRow is a line of a table: what its measurements have in common, and those of both places.
+// csvRow is a line of a table: the facts that its measurements share, and those of both places.
 type csvRow struct {
 	common    Row
 	place     [2]Row
@@ -109,7 +109,7 @@ func facts() []fact {
 	return slices.Concat(list, timeFacts(0, "oop"), timeFacts(1, "ip"), spreadFacts())
 }
 
-// spreadFacts lists the columns that micro-benchmarks of MPI have.
+// spreadFacts lists the columns of MPI micro-benchmarks.
 func spreadFacts() []fact {
 	return []fact{
 		{"median_us", func(r *csvRow, s string) (err error) {
@@ -128,13 +128,13 @@ func spreadFacts() []fact {
 	}
 }
 
-// onlyNumber takes a number that nothing uses.
+// onlyNumber checks a number that is not used.
 func onlyNumber(_ *csvRow, s string) error {
 	_, err := number(s)
 	return err
 }
 
-// timeFacts lists the columns of one place as nccl-tests has them.
+// timeFacts lists the columns of one place in nccl-tests' tables.
 func timeFacts(place int, suffix string) []fact {
 	return []fact{
 		{"time_us_" + suffix, func(r *csvRow, s string) (err error) {
@@ -154,7 +154,7 @@ func timeFacts(place int, suffix string) []fact {
 	}
 }
 
-// factOf returns the column of a name; false where there is none.
+// factOf returns the column with a name; false if there is none.
 func factOf(name string) (fact, bool) {
 	all := facts()
 	i := slices.IndexFunc(all, func(f fact) bool {
@@ -206,7 +206,7 @@ func (c *csvReader) header() error {
 	return nil
 }
 
-// columns says which columns there are.
+// columns lists the known columns for an error.
 func columns() string {
 	var names []string
 	for _, f := range facts() {
@@ -217,13 +217,13 @@ func columns() string {
 		", or a collective's or an algorithm's NAME_us"
 }
 
-// isWide reports whether a column of a wide table is the time of a collective or an algorithm.
+// isWide reports whether a column of a wide table has times of a collective or an algorithm.
 func isWide(name string) bool {
 	of, ok := strings.CutSuffix(name, "_us")
 	return ok && of != "" && !strings.ContainsAny(of, " .")
 }
 
-// row reads a line.
+// row parses a line.
 func (c *csvReader) row(record []string) error {
 	line, _ := c.csv.FieldPos(0)
 	r := csvRow{common: Row{Of: Of{File: c.file}, Line: line, Root: -1, Wrong: -1}}
@@ -245,7 +245,7 @@ func (c *csvReader) row(record []string) error {
 	return nil
 }
 
-// field reads one field of a line.
+// field parses one field of a line.
 func (r *csvRow) field(name, text string) error {
 	if f, known := factOf(name); known {
 		return f.set(r, text)
@@ -268,7 +268,7 @@ func (r *csvRow) rows() (all []Row) {
 		one.InPlace, one.Time = i == 1, p.Time
 		one.AlgBW, one.BusBW, one.AlgStep, one.BusStep = p.AlgBW, p.BusBW, p.AlgStep, p.BusStep
 		if i == 0 && r.high > 0 && r.low > 0 {
-			// Of normal times the quartiles are 1.349 σ apart, the deciles 2.563.
+			// In a normal distribution the quartiles are 1.349 σ apart, the deciles 2.563.
 			one.Spread = unit.Time(float64(r.high-r.low) * 1.349 / 2.563)
 		}
 		if one.Time > 0 {
@@ -288,7 +288,8 @@ func (r *csvRow) rows() (all []Row) {
 	return all
 }
 
-// kindOf returns the collective of a name in tables and of programs of nccl-tests; 0 if it is none.
+// kindOf returns the collective with a name in tables or among programs of nccl-tests; 0 if there
+// is none.
 func kindOf(name string) collective.Kind {
 	name = strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
 	if name == "bcast" {

@@ -13,7 +13,7 @@ import (
 	"collsim/unit"
 )
 
-// jsonRun is what nccl-tests writes with -J, as far as it is read.
+// jsonRun is the part of nccl-tests' output with -J that is read.
 type jsonRun struct {
 	Args   []string `json:"args"`
 	Config struct {
@@ -26,7 +26,7 @@ type jsonRun struct {
 	Results *[]jsonResult `json:"results"`
 }
 
-// jsonResult is a size of it.
+// jsonResult is one size of a run.
 type jsonResult struct {
 	Size  *int64      `json:"size"`
 	Count int64       `json:"count"`
@@ -37,7 +37,7 @@ type jsonResult struct {
 	In    *jsonTiming `json:"in_place"`
 }
 
-// jsonTiming is one place of it; what was not measured is null.
+// jsonTiming is one place of a result; values that were not measured are null.
 type jsonTiming struct {
 	Time  *float64 `json:"time"`
 	AlgBW *float64 `json:"alg_bw"`
@@ -96,7 +96,7 @@ func lineOf(text []byte, err error) int {
 	return 1 + strings.Count(string(text[:min(offset, int64(len(text)))]), "\n")
 }
 
-// whyNot says why reading JSON failed, in JSON's terms.
+// whyNot returns the reason why reading JSON failed, in JSON's terms.
 func whyNot(err error) string {
 	var e *json.UnmarshalTypeError
 	if errors.As(err, &e) {
@@ -105,7 +105,7 @@ func whyNot(err error) string {
 	return err.Error()
 }
 
-// of returns what the results of a run have in common.
+// of returns the facts that the results of a run share.
 func (r *jsonRun) of(file string) Of {
 	o := Of{File: file}
 	for _, arg := range r.Args {

@@ -8,15 +8,15 @@ import (
 	"collsim/unit"
 )
 
-// readLog reads what a program of nccl-tests or rccl-tests has printed, whatever else is in the
-// log. A row is: size, count, type; redop and root, or one of them, or none (versions before 2.11,
-// by the collective); then time in microseconds, algbw and busbw in GB/s and what is wrong, out of
-// place and again in place, if that was measured. With per-iteration statistics four more follow
-// each. What stands before a row (mpirun's tags, a time stamp) and a time stamp after it do not
-// matter; anything else in a row that is no number is a *ParseError.
+// readLog reads the output of a program of nccl-tests or rccl-tests, within any log. A row has
+// size, count and type; then redop and root, or one of them, or none (versions before 2.11, by the
+// collective). Then come time in microseconds, algbw and busbw in GB/s and the number of wrong
+// elements, out of place and, if measured, in place. Per-iteration statistics add four more to
+// each. Tags of mpirun and time stamps around a row are ignored; anything else in a row that is not
+// a number is a *ParseError.
 //
-// The kind is that of the last program's name before the rows, the ranks are those listed before
-// them, on how many nodes and in how many processes.
+// The kind is that of the last program named before the rows. The ranks, and their nodes and
+// processes, are those listed before them.
 func readLog(file string, text []byte) ([]Row, error) {
 	l := logReader{file: file}
 	for line := range strings.Lines(string(text)) {
@@ -37,8 +37,8 @@ type logReader struct {
 	line      int
 	head      Of
 	hosts     map[string]bool
-	processes map[string]bool // by host and number
-	measure   bool            // the present table has rows: a rank listed now begins another
+	processes map[string]bool // by host and process id
+	measure   bool            // the current table has rows: a rank listed now begins another
 	rows      []Row
 }
 
@@ -48,7 +48,7 @@ type word struct {
 	column int
 }
 
-// words are those of a line; a tag of mpirun that sticks to the next word is one of its own.
+// words splits a line. A tag of mpirun that is joined to the next word is a word of its own.
 func words(line string) (all []word) {
 	line = strings.ToValidUTF8(line, "?")
 	at := 0
@@ -82,7 +82,7 @@ func (l *logReader) read(line []word) error {
 	return nil
 }
 
-// begin is before the rows of a run.
+// begin starts a run before its first row.
 func (l *logReader) begin() {
 	if l.measure || l.hosts == nil {
 		l.head, l.measure = Of{File: l.file}, false
@@ -90,7 +90,7 @@ func (l *logReader) begin() {
 	}
 }
 
-// listed takes notice of "# Rank 3 Group 0 Pid 37301 on node0 device 1 …".
+// listed reads "# Rank 3 Group 0 Pid 37301 on node0 device 1 …".
 func (l *logReader) listed(line []word) {
 	for i := range line {
 		if i+2 >= len(line) || line[i].text != "#" || line[i+1].text != "Rank" {
@@ -120,7 +120,7 @@ func (l *logReader) listed(line []word) {
 	}
 }
 
-// spread sets how many nodes and processes the ranks are spread over, if evenly.
+// spread sets the nodes, and the GPUs of a process, if ranks are evenly distributed.
 func (o *Of) spread(nodes, processes int) {
 	o.Nodes, o.PerProcess = nodes, 0
 	if processes > 0 && o.Ranks%processes == 0 {
@@ -128,8 +128,8 @@ func (o *Of) spread(nodes, processes int) {
 	}
 }
 
-// rowOf is the part of a line that is a row, nil if there is none. At the beginning of a line two
-// of size, count and type are enough to take it for a row, so that damage is told.
+// rowOf returns the part of a line that is a row, nil if there is none. At the beginning of a line
+// two of size, count and type are enough for a row, so that a damaged row is reported.
 func rowOf(line []word) []word {
 	if len(line) > 0 && strings.HasPrefix(line[0].text, "[") && strings.HasSuffix(line[0].text, ">:") {
 		line = line[1:]
@@ -151,7 +151,7 @@ func rowOf(line []word) []word {
 
 func digits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
-// row reads a row by its number of words.
+// row parses a row by its number of words.
 func (l *logReader) row(line []word) error {
 	if n := len(line); n > 2 && strings.Count(line[n-2].text, "-") == 2 &&
 		strings.Count(line[n-1].text, ":") == 2 {
@@ -176,8 +176,8 @@ func (l *logReader) row(line []word) error {
 	return nil
 }
 
-// layout is how many words a row of n has before its times, how many a measurement is, and how many
-// of these there are.
+// layout splits a row of n words: the words before its times, the words of a measurement, and the
+// number of measurements.
 func layout(n int) (lead, body, bodies int) {
 	for _, b := range [][2]int{{4, 2}, {4, 1}, {8, 2}} {
 		if lead := n - b[0]*b[1]; lead >= 3 && lead <= 5 {
@@ -187,7 +187,7 @@ func layout(n int) (lead, body, bodies int) {
 	return 0, 0, 0
 }
 
-// lead reads size, count, type, redop and root.
+// lead parses size, count, type, redop and root.
 func (l *logReader) lead(line []word, r *Row) error {
 	size, err := whole64(line[0].text)
 	if err != nil {
@@ -215,7 +215,8 @@ func (l *logReader) lead(line []word, r *Row) error {
 	return nil
 }
 
-// timing reads time, algbw, busbw, what is wrong, and of statistics only that they are numbers.
+// timing parses time, algbw, busbw and the number of wrong elements. Statistics must be numbers,
+// and are not used.
 func (l *logReader) timing(line []word, inPlace bool, r Row) (err error) {
 	if line[0].text == "N/A" {
 		return nil

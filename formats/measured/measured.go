@@ -10,12 +10,12 @@ import (
 	"collsim/unit"
 )
 
-// Of holds what all rows of a table have in common. What a file does not say is zero.
+// Of holds the facts that all rows of a table share. Those that a file does not state are zero.
 type Of struct {
 	File                string
 	Kind                collective.Kind
-	Algorithm, Protocol string // as the file calls them
-	Type, Op            string // as the file writes them; Op is "" or "none" where nothing is reduced
+	Algorithm, Protocol string // as spelt in the file
+	Type, Op            string // as spelt in the file; Op is "" or "none" where nothing is reduced
 	Ranks, Nodes        int
 	// PerProcess counts the GPUs of a process.
 	PerProcess int
@@ -24,30 +24,30 @@ type Of struct {
 // Row is a measured time of one call, out of place or in place.
 type Row struct {
 	Of
-	Line    int        // from 1; of JSON the number of the result
-	Size    unit.Bytes // as nccl-tests counts it: for all_gather and its like the whole vector
+	Line    int        // from 1; in JSON the number of the result
+	Size    unit.Bytes // as in nccl-tests: for all_gather and its like the whole vector
 	Count   int64      // elements
 	Root    int        // −1 if there is none
-	InPlace bool       // a table that does not say so is out of place
+	InPlace bool       // false for a table that does not state it
 	Time    unit.Time  // above 0
 	Spread  unit.Time  // between the quartiles, if the table has them
-	// AlgBW and BusBW are as printed, in GB/s of 10⁹; 0 if not there. AlgStep and BusStep are half a
+	// AlgBW and BusBW are as printed, in GB/s of 10⁹; 0 if missing. AlgStep and BusStep are half a
 	// unit of their last printed digits.
 	AlgBW, BusBW, AlgStep, BusStep float64
-	// Wrong is as printed: elements that were wrong, or the largest error, in older versions. −1 if
-	// nobody has looked.
+	// Wrong is as printed: the number of wrong elements or, in older versions, the largest error.
+	// −1 if it was not checked.
 	Wrong float64
 }
 
-// Table holds rows that measure the same over sizes, in the order of the file: of one size there
-// may be several.
+// Table holds rows that measure the same over sizes, in the order of the file. Several may have the
+// same size.
 type Table struct {
 	Of
 	Rows []Row
 }
 
 // Read returns the rows of a table. Text that begins with a bracket is JSON, text whose first line
-// is a header with commas is CSV, any other is a log. An error is a *ParseError.
+// is a header with commas is CSV, any other is a log. Errors are *ParseError.
 func Read(file string, text []byte) ([]Row, error) {
 	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
 	trimmed := bytes.TrimSpace(text)
@@ -61,7 +61,7 @@ func Read(file string, text []byte) ([]Row, error) {
 	return readLog(file, text)
 }
 
-// isLog reports whether a text that begins with a bracket does so with a tag of mpirun, "[1,0]<".
+// isLog reports whether a text begins with a tag of mpirun, "[1,0]<", rather than with JSON.
 func isLog(text []byte) bool {
 	return regexp.MustCompile(`^\[\d+,\d+\]\S|^\[[^\]{"]*\]\s*[^\s,]`).Match(text)
 }
@@ -69,7 +69,7 @@ func isLog(text []byte) bool {
 // header matches names with commas between them.
 func header() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][\w .-]*(,[\w .-]+)+$`) }
 
-// Tables groups rows by what they measure, in their order.
+// Tables groups rows by the facts that they share, in their order.
 func Tables(rows []Row) []Table {
 	var all []Table
 	place := map[Of]int{}
@@ -102,8 +102,8 @@ func (t *Table) At(inPlace bool) []Row {
 	return rows
 }
 
-// BusFactor returns between which numbers all rows have the ratio of busbw to algbw, as far as
-// what is printed tells: it depends on the collective and the number of ranks alone. ok is false
+// BusFactor returns the range in which the ratio of busbw to algbw is, within the printed digits,
+// for all rows. The ratio depends on the collective and the number of ranks alone. ok is false
 // where the table has no such columns, or contradicts itself.
 func (t *Table) BusFactor() (low, high float64, ok bool) {
 	low, high = 0, math.Inf(1)
@@ -119,15 +119,15 @@ func (t *Table) BusFactor() (low, high float64, ok bool) {
 	return low, high, ok && low <= high
 }
 
-// ParseError says what is wrong with a table, and where.
+// ParseError describes an error in a table, and its place.
 type ParseError struct {
 	File         string
-	Line, Column int // from 1; of a CSV file Column is the field's number; 0 for the whole line
+	Line, Column int // from 1; in CSV Column is the field's number; 0 for the whole line
 	Value        string
 	Text         string // what was expected
 }
 
-// Error is one line: file, place, value, what was expected.
+// Error returns one line: file, place, value, what was expected.
 func (e *ParseError) Error() string {
 	place := fmt.Sprintf("%s:%d", e.File, e.Line)
 	if e.Column > 0 {

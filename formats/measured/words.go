@@ -9,16 +9,16 @@ import (
 	"collsim/unit"
 )
 
-// dataTypes are nccl-tests' names of types, old and new, and those of rccl-tests.
+// dataTypes lists nccl-tests' names of types, old and new, and those of rccl-tests.
 const dataTypes = " int8 char uint8 int16 uint16 int32 int uint32 int64 uint64 half float16 " +
 	"float float32 double float64 bfloat16 f8e4m3 f8e5m2 fp8_e4m3 fp8_e5m2 "
 
 func isType(text string) bool { return strings.Contains(dataTypes, " "+text+" ") }
 
-// maxTime bounds what a table may say: sums of very many stay below unit.Forever.
+// maxTime bounds the times in a table: even sums of very many stay below unit.Forever.
 const maxTime = 1e6 * float64(unit.Second)
 
-// number reads a decimal number of at least 0.
+// number parses a decimal number of at least 0.
 func number(text string) (float64, error) {
 	if strings.Trim(text, "0123456789.eE+-") != "" {
 		return 0, fmt.Errorf("a number is expected")
@@ -30,7 +30,7 @@ func number(text string) (float64, error) {
 	return v, nil
 }
 
-// microseconds reads a time above 0.
+// microseconds parses a time above 0.
 func microseconds(text string) (unit.Time, error) {
 	v, err := number(text)
 	if err != nil {
@@ -39,7 +39,7 @@ func microseconds(text string) (unit.Time, error) {
 	return inMicroseconds(v)
 }
 
-// inMicroseconds returns a time of so many microseconds, above 0.
+// inMicroseconds converts microseconds, above 0, to a time.
 func inMicroseconds(v float64) (unit.Time, error) {
 	t := math.Round(v * float64(unit.Microsecond))
 	if !(t >= 1 && t <= maxTime) {
@@ -48,13 +48,13 @@ func inMicroseconds(v float64) (unit.Time, error) {
 	return unit.Time(t), nil
 }
 
-// maxRanks bounds the ranks that a table may say that there were.
+// maxRanks bounds the ranks of a table.
 const maxRanks = 1 << 20
 
 // mostWhole bounds numbers of bytes and of elements.
 const mostWhole = int64(1024 * unit.TiB)
 
-// whole64 reads a number of bytes or of elements.
+// whole64 parses a number of bytes or of elements.
 func whole64(text string) (int64, error) {
 	v, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || v < 0 || v > mostWhole {
@@ -63,8 +63,8 @@ func whole64(text string) (int64, error) {
 	return v, nil
 }
 
-// step is half a unit of the last digit of a printed decimal number. Of four decimals that end in
-// 00 there were two: nccl-tests prints two, and somebody has filled them up.
+// step returns half a unit of the last digit of a printed decimal number. Four decimals that end in
+// 00 count as two: nccl-tests prints two, and other tools pad them.
 func step(text string) float64 {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(text), "e")
 	_, decimals, _ := strings.Cut(mantissa, ".")

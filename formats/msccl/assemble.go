@@ -6,7 +6,7 @@ import (
 	"collsim/schedule"
 )
 
-// Bounds on the steps that the tile loop writes out: in all, and of thread blocks that are too long
+// Bounds on the steps of the unrolled tile loop: of all thread blocks, and of one that is too long
 // to be rolled up into a loop again.
 const (
 	maxSteps    = 1 << 22
@@ -18,7 +18,7 @@ const (
 // unmatchedTag is above all channels: no receive has it.
 const unmatchedTag = maxBlocks + 1
 
-// assemble writes the program of every thread block once a tile.
+// assemble writes the program of every thread block once for each tile.
 func (l *lowering) assemble() (*schedule.Schedule, error) {
 	lanes := make([]int, l.ranks)
 	steps, long, memory := int64(0), int64(0), int32(0)
@@ -53,15 +53,15 @@ func (l *lowering) assemble() (*schedule.Schedule, error) {
 	})
 }
 
-// spot is a transfer of a thread block of a gpu, in a tile.
+// spot is a transfer of a thread block of a GPU, in a tile.
 type spot struct {
 	rank, lane, index int
 	tile              int32
 }
 
-// write adds the steps of a transfer: several if it has more chunks than are moved at once. The
-// runtimes' operators commute to the bit, so whether the message or the local operand stands on the
-// left cannot be seen; the one of the lower rank does.
+// write adds the steps of a transfer: several if it has more chunks than the runtime moves at once.
+// The runtimes' operators commute to the bit, so the order of message and local operand makes no
+// difference; the one of the lower rank is on the left.
 func (l *lowering) write(at spot, add func(schedule.Step)) {
 	t := &l.transfers[at.rank][at.lane][at.index]
 	b := &l.program.gpus[at.rank].blocks[at.lane]
@@ -101,7 +101,7 @@ func (l *lowering) write(at spot, add func(schedule.Step)) {
 	}
 }
 
-// events are a transfer's, in a tile: posts are counted over all tiles.
+// events returns the events that a transfer awaits in a tile. Posts are counted over all tiles.
 func (l *lowering) events(at spot) []schedule.Event {
 	var events []schedule.Event
 	for _, e := range l.awaits[at.rank][at.lane][at.index] {
@@ -111,8 +111,8 @@ func (l *lowering) events(at spot) []schedule.Event {
 	return events
 }
 
-// peer is the thread block at the other end of a connection; if there is none, a lane that never
-// answers.
+// peer returns the thread block at the other end of a connection; if there is none, a lane that
+// never answers.
 func (l *lowering) peer(
 	ends map[connection]int32, key connection, rank int32,
 ) schedule.Peer {
@@ -122,15 +122,15 @@ func (l *lowering) peer(
 	return schedule.Peer{Rank: rank, Tag: unmatchedTag + key.channel}
 }
 
-// region is n chunks from a place on, of a tile. The last decides on the buffer: where one holds
-// part of another, as in place, what is in the smaller one is in the larger one too.
+// region returns n chunks of a tile. The last chunk determines the buffer: where two buffers
+// overlap, as in place, it decides whether the smaller one holds all chunks.
 func (l *lowering) region(at spot, p operand, n int32) schedule.Region {
 	p, _ = l.locate(at.rank, operand{p.buffer, p.chunk + n - 1})
 	return schedule.Region{Buffer: [...]schedule.Buffer{schedule.Input, schedule.Output,
 		schedule.Scratch}[p.buffer], Tile: at.tile, First: p.chunk - (n - 1), Run: n, Times: 1}
 }
 
-// cut divides a buffer into chunks, and those into tiles if one does not hold a chunk.
+// cut divides a buffer into chunks, and into tiles if a tile does not hold a chunk.
 func (l *lowering) cut(b schedule.Buffer, memory int64) schedule.Cut {
 	longest, same := memory, true
 	if b != schedule.Scratch {

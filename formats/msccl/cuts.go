@@ -7,9 +7,9 @@ import (
 	"collsim/schedule"
 )
 
-// even refuses cuts into a number of blocks that are not all of one size, since chunks are: with
-// the count that would do. Tiles may end with a shorter one, and tables have any ends: a chunk is
-// then what divides them all.
+// even refuses cuts into blocks of different sizes, since chunks have one size, and names a count
+// that would do. Tiles may end with a shorter one, and tables may have any ends: a chunk is then a
+// common divisor.
 func (x *writer) even() error {
 	spec, multiple := &x.s.Spec, int64(1)
 	for b := range x.s.Cuts {
@@ -47,8 +47,8 @@ func (x *writer) even() error {
 	return nil
 }
 
-// cut settles where messages are cut: sender, receiver and all who pass a value on must agree; and
-// the size of a chunk, of which everything is a multiple.
+// cut decides where messages are cut, on which sender, receiver and all ranks that forward the
+// value must agree. It also decides the size of a chunk, which divides every cut.
 func (x *writer) cut() error {
 	x.grain = gcd(x.whole, x.s.Memory)
 	if c := x.s.Spec.Count; c > 0 {
@@ -95,7 +95,7 @@ func (x *writer) cut() error {
 	})
 }
 
-// note adds a place where a step's value is cut.
+// note adds a position at which a step's value is cut.
 func (x *writer) note(a *act, at int64) {
 	cuts := &a.cuts
 	if a.class >= 0 {
@@ -121,11 +121,11 @@ func (x *writer) each(f func(a *act) error) error {
 	return nil
 }
 
-// piece is a part of a step's value: elements from … to of it.
+// piece is a part of a step's value: elements from … to.
 type piece struct{ from, to int64 }
 
-// pieces are the parts of a step's value that are moved one by one: side by side everywhere, and
-// less than the runtimes' largest cnt.
+// pieces returns the parts of a step's value that are moved one by one. Each is contiguous
+// everywhere, and below the runtimes' largest cnt.
 func (x *writer) pieces(a *act) []piece {
 	var parts []piece
 	from, most := int64(0), (maxCount-1)*x.grain
@@ -137,7 +137,7 @@ func (x *writer) pieces(a *act) []piece {
 	return parts
 }
 
-// place is where a piece of a value lies in the file.
+// place returns the position of a piece of a value in the file's chunks.
 func (x *writer) place(a area, p piece) operand {
 	at := p.from
 	for _, s := range a.spans {

@@ -7,8 +7,8 @@ import (
 	"collsim/schedule"
 )
 
-// found is what is wrong with a file without running it: waits that never end, messages with nobody
-// at the other end, limits of the runtime.
+// found lists the violations that need no run: waits that never end, messages without the other
+// end, limits of the runtime that are exceeded.
 func (l *lowering) found() []*schedule.Violation {
 	for i := range l.program.gpus {
 		g := &l.program.gpus[i]
@@ -28,8 +28,8 @@ func (l *lowering) note(kind schedule.ViolationKind, at *block, rank, step int, 
 		Step: step, Chunk: -1, Text: text})
 }
 
-// alone reports the first step of a thread block that sends to a gpu where nobody receives it, and
-// the first that receives what nobody sends.
+// alone reports the first step of a thread block whose message no thread block receives, and the
+// first that receives a message that none sends.
 func (l *lowering) alone(g *gpu, b *block) {
 	out := connection{int(g.id), int(b.send), b.channel}
 	in := connection{int(b.receive), int(g.id), b.channel}
@@ -53,7 +53,7 @@ func (l *lowering) alone(g *gpu, b *block) {
 	}
 }
 
-// limits reports what a runtime cannot hold of a gpu's program.
+// limits reports the limits of a runtime that a GPU's program exceeds.
 func (l *lowering) limits(g *gpu) {
 	rt, id := l.runtime, int(g.id)
 	if len(g.blocks) > rt.blocks {
@@ -71,22 +71,22 @@ func (l *lowering) limits(g *gpu) {
 			l.note(schedule.Limit, b, id, -1, fmt.Sprintf("tb %d is on channel %d; %s has channels "+
 				"0…%d", b.id, b.channel, rt.name, maxChannels-1))
 		}
-		for way, peer := range [...]int32{b.send, b.receive} {
-			key := [2]int32{int32(way), b.channel}
+		for direction, peer := range [...]int32{b.send, b.receive} {
+			key := [2]int32{int32(direction), b.channel}
 			if peer < 0 {
 				continue
 			}
 			if ends[key]++; ends[key] == blocksPerChannel+1 {
 				l.note(schedule.Limit, b, id, -1, fmt.Sprintf("more than %d thread blocks %s on "+
 					"channel %d of gpu %d, which %s does not hold", blocksPerChannel,
-					[...]string{"send", "receive"}[way], b.channel, id, rt.name))
+					[...]string{"send", "receive"}[direction], b.channel, id, rt.name))
 			}
 		}
 		l.limitsOf(b, id)
 	}
 }
 
-// limitsOf reports the first step of a thread block that a runtime does not hold, of each kind.
+// limitsOf reports the first step of a thread block that exceeds each limit.
 func (l *lowering) limitsOf(b *block, id int) {
 	rt, list := l.runtime, l.transfers[id][b.id]
 	for i := range b.steps {
@@ -107,7 +107,7 @@ func (l *lowering) limitsOf(b *block, id int) {
 	}
 }
 
-// stepOf is the schedule's step that a step of the file went into.
+// stepOf returns the step of the schedule that contains a step of the file.
 func (l *lowering) stepOf(list []transfer, step int) int {
 	for i := range list {
 		if i+1 == len(list) || int(list[i+1].first) > step {
@@ -117,7 +117,7 @@ func (l *lowering) stepOf(list []transfer, step int) int {
 	return -1
 }
 
-// notes are what a reader should know besides.
+// notes lists remarks for the user.
 func (l *lowering) notes() []string {
 	g := l.program
 	var notes []string
@@ -153,7 +153,8 @@ func (l *lowering) notes() []string {
 	return notes
 }
 
-// selection says for which sizes the runtimes choose the file, and whether this is one of them.
+// selection describes the sizes for which the runtimes select the file, and whether this size is
+// one.
 func (l *lowering) selection() string {
 	g := l.program
 	from, to := max(0, g.minBytes), g.maxBytes

@@ -8,27 +8,27 @@ import (
 	"collsim/schedule"
 )
 
-// writer turns a schedule into a program.
+// writer converts a schedule to a program.
 type writer struct {
 	s     *schedule.Schedule
-	whole int64    // elements of the vector that the chunks make up
+	whole int64    // elements of the vector that the chunks divide
 	grain int64    // elements of a chunk
 	lanes [][]lane // of each rank
 	links map[connectionKey]int
-	wires []wire // of the schedule: its connections
-	// groups are the messages that must be cut alike: each is a parent, and of roots where to cut.
+	wires []wire // connections of the schedule
+	// groups is a union-find of messages that must be cut alike; roots hold the cuts.
 	groups []group
-	taken  []int64 // elements of scratch of each rank
-	apart  parted  // messages that become several
+	taken  []int64 // by rank: elements of scratch in use
+	apart  parted  // messages that are split
 }
 
 // parted counts messages that the file sends in several steps, and those steps.
 type parted struct{ messages, sends int }
 
-// lane is what a lane of the schedule does.
+// lane holds the sub-steps of a lane of the schedule.
 type lane struct{ acts []act }
 
-// act is one sub-step with the places of all it names.
+// act is one sub-step with the places of all that it names.
 type act struct {
 	step    schedule.Step
 	size    int64
@@ -39,23 +39,23 @@ type act struct {
 	cuts    []int64
 }
 
-// area is a value's elements in a rank's memory: spans of a buffer, in order.
+// area locates the elements of a value in a rank's memory: spans of a buffer, in order.
 type area struct {
 	buffer schedule.Buffer
 	spans  []schedule.Span
 }
 
-// connectionKey is a connection of the schedule.
+// connectionKey identifies a connection of the schedule.
 type connectionKey struct {
 	from, fromLane, to, toLane, tag int32
 }
 
-// wire is a connection of the schedule, its messages by number, and what the writer makes of it.
+// wire is a connection of the schedule, with its messages by number and its place in the file.
 type wire struct {
 	key            connectionKey
 	sent, received []int // groups of the messages
-	pairedOut      int   // at the receiver, the wire that fused steps pass on to; −1 for none
-	pairedIn       int   // at the sender, the wire that fused steps come from; −1 for none
+	pairedOut      int   // at the receiver, the wire to which fused steps forward; −1 for none
+	pairedIn       int   // at the sender, the wire from which fused steps forward; −1 for none
 	channel        int32
 }
 
@@ -64,7 +64,7 @@ type group struct {
 	cuts   []int64
 }
 
-// gather walks all lanes and notes what each step moves.
+// gather walks all lanes and records the areas of each step.
 func gather(s *schedule.Schedule) (*writer, error) {
 	x := &writer{s: s, links: map[connectionKey]int{}, whole: wholeOf(&s.Spec), taken: make([]int64,
 		s.Spec.Ranks)}
@@ -92,7 +92,7 @@ func gather(s *schedule.Schedule) (*writer, error) {
 	return x, x.cut()
 }
 
-// wholeOf is the elements of nccl-tests' vector; of Custom, of the largest buffer.
+// wholeOf returns the elements of nccl-tests' vector; for Custom, of the largest buffer.
 func wholeOf(spec *collective.Spec) int64 {
 	switch {
 	case spec.Kind == collective.Custom:
@@ -107,7 +107,7 @@ func wholeOf(spec *collective.Spec) int64 {
 	return spec.Count
 }
 
-// act notes one sub-step; waits belong to a step's first, the post to its last.
+// act records one sub-step. The waits of a step belong to its first sub-step, the post to its last.
 func (x *writer) act(
 	at schedule.Spot, lane int, step *schedule.Step, first, last bool,
 ) (act, error) {
@@ -152,7 +152,7 @@ func clone(s *schedule.Step) schedule.Step {
 	return c
 }
 
-// refuse says what a step does that a file cannot say.
+// refuse returns an error if a step has no counterpart in a file.
 func refuse(s *schedule.Step) error {
 	if s.Flush || s.Kernel != nil || s.Scale {
 		return fmt.Errorf("%s: a file has no such step", s.Name())
@@ -186,7 +186,7 @@ func (x *writer) area(at schedule.Spot, r *schedule.Region) area {
 	return area{r.Buffer, x.s.Spans(nil, at, r)}
 }
 
-// join notes the next message of a connection, at the end that sends it or the other.
+// join records the next message of a connection, at its sending or its receiving end.
 func (x *writer) join(a *act, key connectionKey, sends bool) {
 	w, ok := x.links[key]
 	if !ok {

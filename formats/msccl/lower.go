@@ -9,7 +9,7 @@ import (
 	"collsim/schedule"
 )
 
-// lowering is a file on its way to a schedule.
+// lowering converts a file to a schedule.
 type lowering struct {
 	*scanner
 	program  *program
@@ -21,24 +21,25 @@ type lowering struct {
 	chunk    int64 // elements
 	tile     int64 // elements of the largest tile
 	tiles    int64 // of a chunk
-	piece    int32 // the most chunks that are moved at once: several only where one tile holds them
+	// the most chunks that are moved at once: more than one only where a tile holds them
+	piece int32
 
-	transfers [][][]transfer // of each gpu and block
+	transfers [][][]transfer // by GPU and block
 	awaits    [][][][]schedule.Event
-	posts     [][]int32            // of each block in a tile
-	sender    map[connection]int32 // block
+	posts     [][]int32            // of each block, in one tile
+	sender    map[connection]int32 // block at this end
 	receiver  map[connection]int32
 	wrong     []*schedule.Violation
-	odd       string // what Microsoft's parser refuses and this reader does not
+	odd       string // something that Microsoft's parser refuses and this reader accepts
 }
 
-// connection is from one gpu to another on a channel.
+// connection is a FIFO from one GPU to another on a channel.
 type connection struct {
 	from, to int
 	channel  int32
 }
 
-// build makes the transfers of all thread blocks and ties them to each other.
+// build makes the transfers of all thread blocks and connects them.
 func (l *lowering) build() error {
 	l.sender, l.receiver = map[connection]int32{}, map[connection]int32{}
 	for i := range l.program.gpus {
@@ -69,7 +70,7 @@ func (l *lowering) build() error {
 	return nil
 }
 
-// connect notes the thread block at the ends of its connections, where it must be the only one.
+// connect records the thread block at the end of its connections. It must be the only one there.
 func (l *lowering) connect(g *gpu, b *block) error {
 	for _, end := range []struct {
 		peer int32
@@ -90,11 +91,11 @@ func (l *lowering) connect(g *gpu, b *block) error {
 	return nil
 }
 
-// tie makes the waits of a gpu's thread blocks events: for the post that first sets the flag as
-// high as the wait asks for. If the thread block sets none, the next one is of the next tile, and
-// the last tile waits forever.
+// tie turns the waits of a GPU's thread blocks into events. The event is the post that first sets
+// the flag as high as the wait requires. If the thread block sets no such flag, the post is one of
+// the next tile, and the last tile waits forever.
 func (l *lowering) tie(g int) {
-	posts := make([][]int32, len(l.transfers[g])) // numbers of each block's transfers that post
+	posts := make([][]int32, len(l.transfers[g])) // by block: indices of transfers that post
 	for b, list := range l.transfers[g] {
 		for i := range list {
 			if list[i].flag {
@@ -132,7 +133,7 @@ func (l *lowering) tie(g int) {
 	l.posts = append(l.posts, counts)
 }
 
-// stuck notes a wait that never ends.
+// stuck reports a wait that never ends.
 func (l *lowering) stuck(g, b, i int, w wait, why string) {
 	t := &l.transfers[g][b][i]
 	step := &l.program.gpus[g].blocks[b].steps[t.first]
@@ -142,10 +143,10 @@ func (l *lowering) stuck(g, b, i int, w wait, why string) {
 			t.kind, w.step, w.block, why)})
 }
 
-// pieces is how many steps of the schedule a transfer is in a tile.
+// pieces returns the number of steps that a transfer becomes in a tile.
 func (l *lowering) pieces(t *transfer) int { return int((t.count + l.piece - 1) / l.piece) }
 
-// before is the number of steps that some transfers make up.
+// before returns the number of steps that some transfers become.
 func (l *lowering) before(list []transfer) int {
 	n := 0
 	for i := range list {
@@ -154,8 +155,8 @@ func (l *lowering) before(list []transfer) int {
 	return n
 }
 
-// locate is where a chunk of the file lies in the schedule's buffers. In place, the file may use
-// either name for the memory that the collective gives only one, or any part of it.
+// locate returns the location of a chunk of the file in the schedule's buffers. In place, the file
+// may use either name for shared memory, or for any part of it.
 func (l *lowering) locate(rank int, p operand) (operand, bool) {
 	at := int64(p.chunk) * l.chunk
 	length := [...]int64{l.spec.In(rank), l.spec.Out(rank)}
@@ -173,7 +174,7 @@ func (l *lowering) locate(rank int, p operand) (operand, bool) {
 	return p, at >= 0 && at%l.chunk == 0 && at+l.chunk <= length[other]
 }
 
-// where finds the places in the file of the schedule's steps.
+// where returns a function that maps the schedule's steps to places in the file.
 func (l *lowering) where() func(rank, lane, step int) foreign.Place {
 	gpus, all := l.program.gpus, l.transfers
 	return func(rank, lane, step int) foreign.Place {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// What the elements carry, in the dialects of Microsoft and RCCL and in the compact one of
+// Attributes of the elements, in the dialects of Microsoft and RCCL and in the compact one of
 // msccl-tools (ir_to_xml with old_format=False: op for step, one place, no defaults).
 func algoShape() *shape {
 	return &shape{"algo", []string{"name", "ngpus", "coll", "inplace", "nchannels", "proto",
@@ -33,7 +33,7 @@ func opShape() *shape {
 	return &shape{"op", []string{"step", "type", "buf", "off", "cnt", "depid", "deps", "hasdep"}, 2}
 }
 
-// The numbers that a file may have, whatever the runtimes hold; they keep the arithmetic exact.
+// Limits of the numbers in a file, beyond those of the runtimes; they keep the arithmetic exact.
 const (
 	maxRanks  = 65536
 	maxChunks = 1 << 20
@@ -74,7 +74,7 @@ func parse(r io.Reader, file string) (*program, *scanner, error) {
 	return p.program, s, p.complete()
 }
 
-// numbers reads several attributes; the first error ends it.
+// numbers parses several attributes, up to the first error.
 func (p *parser) numbers(e *element, want []numbered) error {
 	for _, w := range want {
 		n, err := p.number(e, w.name, w.limits)
@@ -95,7 +95,7 @@ func (p *parser) numbers(e *element, want []numbered) error {
 	return nil
 }
 
-// numbered is a number's attribute and where it goes: *int, *int32, *int64 or *bool.
+// numbered is a number's attribute and its destination: *int, *int32, *int64 or *bool.
 type numbered struct {
 	name   string
 	limits limits
@@ -229,7 +229,7 @@ func (p *parser) readStep(g *gpu, b *block, t xml.StartElement, line int) error 
 	return p.leaf(e)
 }
 
-// readFull reads the attributes of a <step>.
+// readFull parses the attributes of a <step>.
 func (p *parser) readFull(e *element, s *step) error {
 	chunk := limits{-1, maxChunks, 0}
 	err := p.numbers(e, append(common(s, "s"),
@@ -243,7 +243,7 @@ func (p *parser) readFull(e *element, s *step) error {
 	return err
 }
 
-// common are the numbers that both kinds of step have.
+// common lists the numbers that both kinds of step have.
 func common(s *step, number string) []numbered {
 	return []numbered{{number, limits{0, maxBlocks, 0}, &s.number},
 		{"cnt", limits{0, maxMoved, 1}, &s.count},
@@ -251,7 +251,7 @@ func common(s *step, number string) []numbered {
 		{"deps", limits{-1, maxBlocks, -1}, &s.waitFor}, {"hasdep", limits{0, 1, 0}, &s.flag}}
 }
 
-// readOp reads the attributes of an <op>, whose one place is the operand or the destination, or
+// readOp parses the attributes of an <op>, whose one place is the operand, the destination, or
 // both.
 func (p *parser) readOp(e *element, s *step) error {
 	err := p.numbers(e, append(common(s, "step"),
@@ -281,7 +281,7 @@ func (p *parser) buffer(e *element, name string) (buffer, error) {
 		strings.Join(bufferNames[:], ", "))
 }
 
-// checkStep is what the runtimes' parsers hold of a step and its thread block.
+// checkStep checks a step and its thread block as the runtimes' parsers do.
 func (p *parser) checkStep(g *gpu, b *block, s *step) error {
 	at := int(s.line)
 	switch {
@@ -309,7 +309,7 @@ func (p *parser) checkStep(g *gpu, b *block, s *step) error {
 	return nil
 }
 
-// complete checks what only the whole file tells.
+// complete checks conditions on the whole file.
 func (p *parser) complete() error {
 	g := p.program
 	slices.SortStableFunc(g.gpus, func(a, b gpu) int { return int(a.id - b.id) })
@@ -327,7 +327,7 @@ func (p *parser) complete() error {
 	if !g.compact {
 		return p.fail(0, "<algo> has no attribute \"nchunksperloop\", which is required")
 	}
-	for i := range g.gpus { // as msccl-tools computes it where it writes it
+	for i := range g.gpus { // msccl-tools computes it likewise in its own files
 		g.chunks = max(g.chunks, g.gpus[i].chunks[input], g.gpus[i].chunks[output])
 	}
 	if g.chunks == 0 {

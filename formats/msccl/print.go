@@ -33,7 +33,7 @@ func (x *writer) program(label string, proto protocol) (*program, error) {
 	return p, nil
 }
 
-// print writes the program, with every attribute that Microsoft's parser asks for in its order.
+// print writes the program, with all attributes that Microsoft's parser requires, in its order.
 func (p *program) print(b *bufio.Writer) {
 	fmt.Fprintf(b, `<algo name="%s" proto="%s" nchannels="%d" nchunksperloop="%d" ngpus="%d" `+
 		`coll="%s" inplace="%d"`, escape(p.name), p.protocol, p.channels, p.chunks, p.ranks, p.coll,
@@ -66,7 +66,7 @@ func (p *program) print(b *bufio.Writer) {
 	b.WriteString("</algo>\n")
 }
 
-// print writes a step. An operand that its kind has not is written as the other.
+// print writes a step. An operand that its kind lacks is written as the other one.
 func (s *step) print(b *bufio.Writer) {
 	from, to := s.from, s.to
 	switch {
@@ -89,7 +89,7 @@ func bit(b bool) int {
 	return 0
 }
 
-// escape is text as an attribute's value.
+// escape escapes text for an attribute's value.
 func escape(text string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(text)) // a Builder takes all

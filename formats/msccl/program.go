@@ -2,17 +2,17 @@ package msccl
 
 import "strings"
 
-// program is what a file says, as it says it.
+// program holds the contents of a file, unchanged.
 type program struct {
 	name, protocol, coll string
 	ranks, channels      int
-	chunks               int32 // per loop: of the larger buffer of a rank
+	chunks               int32 // per loop: chunks of the larger buffer of a rank
 	inPlace              bool
 	outOfPlace           bool
 	modes                bool  // outOfPlace is given: the file names all of its modes
 	minBytes, maxBytes   int64 // −1 where the file has none
 	compact              bool
-	copies               int // pre- and post-copies, which the runtimes do not carry out
+	copies               int // number of pre- and post-copies, which the runtimes do not execute
 	gpus                 []gpu
 }
 
@@ -52,7 +52,7 @@ const (
 
 var bufferNames = [...]string{"i", "o", "s"}
 
-// operand is the chunk where one begins; −1 is nowhere.
+// operand is a chunk, the first of a step's; −1 is none.
 type operand struct {
 	buffer buffer
 	chunk  int32
@@ -91,8 +91,8 @@ func (k kind) reads() bool {
 // writes reports whether the step stores its value at (dstbuf, dstoff).
 func (k kind) writes() bool { return k >= receive && k != receiveReduceSend }
 
-// unchecked reports whether the runtimes take the step's offsets as they are: their check of rrc
-// is missing.
+// unchecked reports whether the runtimes do not check the step's offsets: their check of rrc is
+// missing.
 func (k kind) unchecked() bool { return k == receiveReduceCopy }
 
 func parseKind(name string) (kind, bool) {

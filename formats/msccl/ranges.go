@@ -5,18 +5,18 @@ import (
 	"collsim/unit"
 )
 
-// way is how the runtime carries the steps of a file out at some sizes: it moves so many chunks at
-// once as fit a place of a connection, so that a step of cnt chunks is ⌈cnt/atOnce⌉ messages; and
-// where a place does not hold a chunk, the whole program runs once a tile.
-type way struct {
+// tiling describes how the runtime executes the steps of a file at some sizes. It moves as many
+// chunks at once as fit a slot of a connection, so a step of cnt chunks is ⌈cnt/atOnce⌉ messages.
+// Where a slot does not hold a chunk, the whole program runs once for each tile.
+type tiling struct {
 	atOnce      int32
-	least, most int64 // elements of a chunk; most 0 is any number
+	least, most int64 // elements of a chunk; most 0 is unlimited
 }
 
-// ways are all that there are, from the smallest sizes on. More chunks at once than the largest cnt
-// make no difference, and neither do more tiles than two: each has elements and messages of its
-// own.
-func (l *lowering) ways() []way {
+// tilings lists all tilings of the file, from the smallest sizes on. Moving more chunks at once
+// than the largest cnt makes no difference. Neither do more than two tiles, since tiles share no
+// elements and no messages.
+func (l *lowering) tilings() []tiling {
 	place, largest := l.tile, int32(1)
 	for _, blocks := range l.transfers {
 		for _, list := range blocks {
@@ -25,26 +25,26 @@ func (l *lowering) ways() []way {
 			}
 		}
 	}
-	var all []way
+	var all []tiling
 	least := int64(1)
 	for n := min(largest, maxCount-1); n > 0; n-- {
 		if most := place / int64(n); most >= least {
-			all = append(all, way{n, least, most})
+			all = append(all, tiling{n, least, most})
 			least = most + 1
 		}
 	}
-	return append(all, way{1, place + 1, 0})
+	return append(all, tiling{1, place + 1, 0})
 }
 
-// ranges are the sizes for which the file is the same schedule but for the sizes of messages, each
-// with how it is read at one of them.
+// ranges lists the ranges of sizes in which the file is the same schedule with messages of other
+// sizes. Each has a function that reads the file at one of its sizes.
 func (l *lowering) ranges() []foreign.Range {
 	var all []foreign.Range
 	chunks, grain := int64(l.program.chunks), l.grain()
 	bytes := func(chunk int64) unit.Bytes {
 		return unit.Bytes(chunk * chunks * int64(l.spec.Type.Width()))
 	}
-	for _, w := range l.ways() {
+	for _, w := range l.tilings() {
 		first := (w.least + grain - 1) / grain * grain
 		last := w.most / grain * grain
 		if w.most > 0 && first > last {
@@ -61,7 +61,8 @@ func (l *lowering) ranges() []foreign.Range {
 	return all
 }
 
-// grain is what divides the elements of a chunk, of every size that the runtime takes.
+// grain returns the common divisor of the elements of a chunk, over all sizes that the runtime
+// accepts.
 func (l *lowering) grain() int64 {
 	switch ranks := int64(l.ranks); {
 	case !inBlocks(l.spec.Kind, 0):
@@ -73,9 +74,9 @@ func (l *lowering) grain() int64 {
 	}
 }
 
-// steps is how many steps the schedule has that is carried out that way, of two tiles where they
-// are several.
-func (l *lowering) steps(w way) (n int64) {
+// steps returns the number of steps of the schedule with a tiling, for two tiles where there are
+// several.
+func (l *lowering) steps(w tiling) (n int64) {
 	for _, blocks := range l.transfers {
 		for _, list := range blocks {
 			for i := range list {

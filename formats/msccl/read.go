@@ -9,9 +9,9 @@ import (
 	"collsim/formats/internal/foreign"
 )
 
-// Read reads an MSCCL XML file of any dialect and lowers it: thread block b of gpu g is lane b of
-// rank g, and the tile loop of the runtime is a loop over the tiles of the cuts. What the runtimes'
-// parsers refuse, and sizes that they leave to NCCL, is a *foreign.Error.
+// Read reads an MSCCL XML file of any dialect and lowers it. Thread block b of GPU g is lane b of
+// rank g. The tile loop of the runtime is a loop over the tiles of the cuts. A file that the
+// runtimes' parsers refuse, or a size that they leave to NCCL, is a *foreign.Error.
 func Read(r io.Reader, o foreign.Options) (*foreign.File, error) {
 	if o.File == "" {
 		o.File = "msccl"
@@ -23,7 +23,7 @@ func Read(r io.Reader, o foreign.Options) (*foreign.File, error) {
 	return lower(program, s, &o)
 }
 
-// lower makes a schedule of a file that has been read.
+// lower makes a schedule of a parsed file.
 func lower(program *program, s *scanner, o *foreign.Options) (*foreign.File, error) {
 	l := &lowering{scanner: s, program: program, options: o, ranks: program.ranks}
 	for _, step := range []func() error{l.settle, l.build} {
@@ -39,7 +39,7 @@ func lower(program *program, s *scanner, o *foreign.Options) (*foreign.File, err
 		Found: l.found(), Sizes: l.sizes(), Ranges: l.ranges(), Notes: l.notes()}, nil
 }
 
-// kindOf is the collective that a label stands for; Custom for those without a definition.
+// kindOf returns the collective of a label; Custom for labels without a definition.
 func kindOf(label string) (collective.Kind, bool) {
 	all := labels()
 	for i := range all {
@@ -55,7 +55,8 @@ type label struct {
 	kind collective.Kind
 }
 
-// labels are Microsoft's and RCCL's. RCCL's send and recv are whatever their programs do.
+// labels lists the labels of Microsoft and RCCL. RCCL's send and recv have no definition: they are
+// Custom.
 func labels() []label {
 	return []label{{"allreduce", collective.AllReduce}, {"allgather", collective.AllGather},
 		{"reduce_scatter", collective.ReduceScatter}, {"reducescatter", collective.ReduceScatter},
@@ -65,7 +66,7 @@ func labels() []label {
 		{"custom", collective.Custom}, {"send", collective.Custom}, {"recv", collective.Custom}}
 }
 
-// settle makes the problem of the file and the options: kind, sizes, protocol, runtime.
+// settle determines the problem from file and options: kind, sizes, protocol, runtime.
 func (l *lowering) settle() (err error) {
 	g, o := l.program, l.options
 	if l.runtime, err = findRuntime(o.Runtime); err != nil {
@@ -108,7 +109,8 @@ func (l *lowering) settle() (err error) {
 	return l.size()
 }
 
-// inBlocks reports whether the kind that a file is taken as has a block for every rank.
+// inBlocks reports whether the file's kind, or the one that replaces it, has a block for every
+// rank.
 func inBlocks(label, as collective.Kind) bool {
 	if as != 0 {
 		label = as
@@ -116,7 +118,7 @@ func inBlocks(label, as collective.Kind) bool {
 	return label.Gathers() || label.Scatters() || label == collective.AllToAll
 }
 
-// checkChunks holds the chunks of every gpu against those of a loop, as Microsoft's parser does.
+// checkChunks compares the chunks of every GPU with those of a loop, as Microsoft's parser does.
 func (l *lowering) checkChunks(label collective.Kind) error {
 	g := l.program
 	times := [numBuffers]int64{input: 1, output: 1}
@@ -146,8 +148,8 @@ func (l *lowering) checkChunks(label collective.Kind) error {
 	return nil
 }
 
-// checkCall refuses calls that the runtimes leave to NCCL: of operators that scale, and in a mode
-// that the file is not for.
+// checkCall refuses calls that the runtimes leave to NCCL: operators that scale, and a mode (in
+// place or not) that the file does not support.
 func (l *lowering) checkCall() error {
 	g, spec := l.program, &l.spec
 	if spec.Op == collective.Avg || spec.Op == collective.PremulSum {
@@ -182,7 +184,7 @@ func mode(inPlace bool) string {
 	return "out of place"
 }
 
-// size settles the elements of a chunk, of a tile and of a transfer.
+// size determines the elements of a chunk, of a tile and of a transfer.
 func (l *lowering) size() error {
 	chunks, width := int64(l.program.chunks), int64(l.spec.Type.Width())
 	whole, counted := l.whole(), l.whole()
@@ -212,7 +214,7 @@ func (l *lowering) size() error {
 	return l.spec.Validate()
 }
 
-// counted says which elements the chunks must divide.
+// counted names the elements that chunks must divide.
 func (l *lowering) counted() string {
 	if l.runtime.perRank && inBlocks(l.spec.Kind, 0) {
 		return " of a rank (RCCL takes the count of the call)"
@@ -220,7 +222,7 @@ func (l *lowering) counted() string {
 	return ""
 }
 
-// whole is the elements of the vector that the chunks of a loop make up.
+// whole returns the elements of the vector that the chunks of a loop divide.
 func (l *lowering) whole() int64 {
 	switch {
 	case l.spec.Kind == collective.Custom:
@@ -231,7 +233,7 @@ func (l *lowering) whole() int64 {
 	return l.spec.Count
 }
 
-// sizes says which sizes the runtime takes.
+// sizes describes the sizes that the runtime accepts.
 func (l *lowering) sizes() string {
 	chunks := int64(l.program.chunks)
 	return fmt.Sprintf("every size that %d chunks of %v (%d bytes)%s divide; for others the runtime "+

@@ -1,9 +1,9 @@
 package msccl
 
-// rounds numbers the transfers of a tile as an algorithm's author would: what is sent goes in the
-// round after the last that the thread block has seen a message of, be it its own to send or
-// receive, or one that a thread block had seen that it waited for. Transfers that can never take
-// place are in round 0.
+// rounds numbers the rounds of a tile's transfers as an algorithm's author would. A message is in
+// the round after the last message that its thread block has sent or received before. Messages
+// known through flags of other thread blocks count, too. Transfers that can never happen are in
+// round 0.
 func (l *lowering) rounds() {
 	w := &rounder{lowering: l, queues: map[connection][]int32{}, blocked: map[connection]seat{},
 		at: make([][]progress, len(l.transfers))}
@@ -23,11 +23,11 @@ func (l *lowering) rounds() {
 // seat is a thread block of a gpu.
 type seat struct{ gpu, block int }
 
-// progress is how far a thread block is.
+// progress is the state of a thread block.
 type progress struct {
-	next    int     // transfer
-	known   int32   // the round that it may send in
-	flags   []int32 // known, when each of its flags was set
+	next    int     // index of the next transfer
+	known   int32   // the round of its next message
+	flags   []int32 // value of known at each of its flags
 	waiters []seat  // for the next flag
 }
 
@@ -35,11 +35,11 @@ type rounder struct {
 	*lowering
 	at      [][]progress
 	queues  map[connection][]int32 // rounds of messages that have not been received
-	blocked map[connection]seat    // who waits for the next message
+	blocked map[connection]seat    // thread block that waits for the next message
 	ready   []seat
 }
 
-// advance carries out transfers of a thread block until one must wait.
+// advance executes transfers of a thread block until one must wait.
 func (w *rounder) advance(s seat) {
 	lane := &w.at[s.gpu][s.block]
 	list := w.transfers[s.gpu][s.block]
@@ -63,7 +63,8 @@ func (w *rounder) advance(s seat) {
 	}
 }
 
-// seen takes in what the next transfer receives and waits for; false if something is not there yet.
+// seen applies the flags and the message that the next transfer waits for; false if one is not
+// there yet.
 func (w *rounder) seen(s seat, lane *progress) bool {
 	t := &w.transfers[s.gpu][s.block][lane.next]
 	known := lane.known
@@ -91,7 +92,7 @@ func (w *rounder) seen(s seat, lane *progress) bool {
 	return true
 }
 
-// link is the connection by which a thread block receives, or sends.
+// link returns the connection by which a thread block receives (in) or sends.
 func (w *rounder) link(s seat, in bool) connection {
 	b := &w.program.gpus[s.gpu].blocks[s.block]
 	if in {

@@ -6,24 +6,24 @@ import (
 	"collsim/formats/internal/foreign"
 )
 
-// What the runtimes' headers define (msccl.h; RCCL's msccl_struct.h).
+// Definitions in the runtimes' headers (msccl.h; RCCL's msccl_struct.h).
 const (
 	maxFusion        = 16      // reductions in one transfer
-	maxCount         = 72      // cnt is below it
+	maxCount         = 72      // upper bound of cnt, exclusive
 	blocksPerChannel = 32      // that send, and that receive
 	maxChannels      = 32      // MAXCHANNELS
 	maxOffset        = 1 << 15 // chunks of a buffer: int16_t srcoffset, dstoffset
 )
 
-// runtime is what a runtime holds.
+// runtime holds the limits of a runtime.
 type runtime struct {
 	name          string
-	steps, blocks int  // of a tb, of a gpu; 0 is any number
-	perRank       bool // the count of the call, not the whole vector, must be a multiple of the chunks
+	steps, blocks int  // of a tb, of a GPU; 0 is unlimited
+	perRank       bool // chunks divide the call's count rather than the whole vector
 	exactChunks   bool // i_chunks and o_chunks must be nchunksperloop
 }
 
-// runtimes are those whose limits can be asked for; "none" has none but takes sizes as msccl does.
+// runtimes lists the selectable runtimes; "none" has no limits and accepts the sizes of msccl.
 func runtimes() []runtime {
 	return []runtime{
 		{name: "msccl", steps: 256, blocks: 216, exactChunks: true},
@@ -51,10 +51,9 @@ func findRuntime(name string) (*runtime, error) {
 	return nil, fmt.Errorf("runtime %q: one of msccl, rccl, none is expected%s", name, hint)
 }
 
-// protocol is how the runtime moves data: the bytes of a place of a connection, which is the
-// largest tile, and the number of places. Simple has 8 steps of a 4 MiB buffer and takes 4 at a
-// time (MSCCL_CHUNKSTEPS); LL has 8 of 512 KiB, half of it flags; LL128 8 of 4,915,200 bytes, a
-// sixteenth of it flags.
+// protocol holds the size in bytes of a connection's slot, which is the largest tile, and the
+// number of slots. Simple has 8 steps of a 4 MiB buffer and takes 4 at a time (MSCCL_CHUNKSTEPS);
+// LL has 8 of 512 KiB, half of it flags; LL128 8 of 4,915,200 bytes, a sixteenth of it flags.
 type protocol struct {
 	name  string
 	bytes int64
@@ -81,26 +80,26 @@ func findProtocol(name string) (protocol, error) {
 	return protocol{}, fmt.Errorf("protocol %q: one of Simple, LL, LL128 is expected%s", name, hint)
 }
 
-// transfer is what the kernel carries out as one: a step, several reductions into one place, each
-// with the waits of the nops before.
+// transfer is a unit of the kernel: a step, or several fused reductions into one place. It has the
+// waits of preceding nops.
 type transfer struct {
 	kind     kind
-	first    int32 // the step that it begins with, in its block
+	first    int32 // index of its first step in the block
 	from, to operand
 	count    int32
 	more     []int32 // further chunks that a reduction reads, in order
 	waits    []wait
 	flag     bool
-	number   int32 // what the kernel sets the flag to
+	number   int32 // the value to which the kernel sets the flag
 	round    int32
 }
 
-// wait is for a step of another thread block of the gpu.
+// wait is a wait for a step of another thread block of the GPU.
 type wait struct{ block, step int32 }
 
-// transfers makes of a block's steps what the runtimes' parsers make of them: nops give their waits
-// to the step that follows, reductions into one place that nothing comes between are fused. The
-// kernel counts a transfer as the steps that went into it, so nops without a wait do not count.
+// transfers converts a block's steps as the runtimes' parsers do. Nops give their waits to the step
+// that follows, and successive reductions into one place are fused. The kernel numbers a transfer
+// by the steps that went into it, so nops without a wait do not count.
 func transfers(s *scanner, g *gpu, b *block) ([]transfer, error) {
 	var made []transfer
 	var waits []wait
@@ -143,13 +142,13 @@ func transfers(s *scanner, g *gpu, b *block) ([]transfer, error) {
 	return made, nil
 }
 
-// continues reports whether a step is one more reduction of the transfer t, which is open.
+// continues reports whether a step is one more reduction of the open transfer t.
 func (s *step) continues(t *transfer) bool {
 	return s.kind == reduce && s.to == t.to && s.from.buffer == t.from.buffer && s.waitBlock < 0
 }
 
-// check reports the first place of an operand that is outside its buffer, as the runtimes do, and,
-// where they do not look, as the memory is.
+// check reports the first operand that is outside its buffer, as the runtimes do. Where they do not
+// check, the bound is the memory.
 func (l *lowering) check(g *gpu, s *step) error {
 	for _, o := range []struct {
 		used bool
@@ -174,7 +173,7 @@ func (l *lowering) check(g *gpu, s *step) error {
 	return nil
 }
 
-// wrap makes any error one of the file as a whole.
+// wrap makes any error one of the whole file.
 func (s *scanner) wrap(err error) error {
 	if e, ok := err.(*foreign.Error); ok {
 		return e

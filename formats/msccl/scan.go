@@ -12,17 +12,17 @@ import (
 	"collsim/internal/nearest"
 )
 
-// scanner hands out the elements of a file one by one and says where each stands.
+// scanner returns the elements of a file one by one, with their lines.
 type scanner struct {
 	file string
 	xml  *xml.Decoder
 }
 
-// shape is what an element may carry: the attributes that it must have, then others.
+// shape lists the attributes of an element: first those that are required.
 type shape struct {
 	name  string
 	attrs []string
-	need  int // so many of attrs, from the first on, are required
+	need  int // number of required attributes
 }
 
 // maxAttrs bounds the attributes of a shape.
@@ -37,18 +37,18 @@ type element struct {
 	has    [maxAttrs]bool
 }
 
-// fail is an error at a line.
+// fail makes an error at a line.
 func (s *scanner) fail(line int, format string, args ...any) *foreign.Error {
 	return &foreign.Error{File: s.file, Line: line, Text: fmt.Sprintf(format, args...)}
 }
 
-// line is where the next token begins.
+// line returns the line of the next token.
 func (s *scanner) line() int {
 	line, _ := s.xml.InputPos()
 	return line
 }
 
-// token is the next one that is neither a comment nor white space, and its line.
+// token returns the next token that is neither a comment nor white space, and its line.
 func (s *scanner) token() (xml.Token, int, error) {
 	for {
 		line := s.line()
@@ -77,7 +77,7 @@ func (s *scanner) token() (xml.Token, int, error) {
 	}
 }
 
-// syntax is what the XML parser has to say; io.EOF stays what it is.
+// syntax converts an error of the XML parser; io.EOF is unchanged.
 func (s *scanner) syntax(line int, err error) error {
 	var wrong *xml.SyntaxError
 	switch {
@@ -89,7 +89,7 @@ func (s *scanner) syntax(line int, err error) error {
 	return s.fail(line, "cannot be read: %v", err)
 }
 
-// open reads the attributes of a start tag, which must be of one of the shapes.
+// open parses the attributes of a start tag, which must have one of the shapes.
 func (s *scanner) open(t xml.StartElement, line int, shapes ...*shape) (*element, error) {
 	for _, sh := range shapes {
 		if t.Name.Local == sh.name && t.Name.Space == "" {
@@ -145,7 +145,7 @@ func (sh *shape) index(name string) int {
 	return -1
 }
 
-// children calls f with every element inside e; f must read it to its end.
+// children calls f with every element inside e; f must consume it.
 func (s *scanner) children(e *element, f func(t xml.StartElement, line int) error) error {
 	for {
 		t, line, err := s.token()
@@ -169,7 +169,7 @@ func (s *scanner) children(e *element, f func(t xml.StartElement, line int) erro
 	}
 }
 
-// leaf reads an element to its end, with nothing inside.
+// leaf consumes an element without content.
 func (s *scanner) leaf(e *element) error {
 	return s.children(e, func(t xml.StartElement, line int) error {
 		return s.fail(line, "element <%.40s> within <%s>, which has none inside", full(t.Name),
@@ -177,7 +177,7 @@ func (s *scanner) leaf(e *element) error {
 	})
 }
 
-// text is an attribute's value, "" if it is not given.
+// text returns an attribute's value, "" if it is absent.
 func (e *element) text(name string) string {
 	if i := e.shape.index(name); i >= 0 {
 		return e.values[i]
@@ -190,10 +190,10 @@ func (e *element) given(name string) bool {
 	return i >= 0 && e.has[i]
 }
 
-// limits are the least and the greatest value of a number, and what it is if it is not given.
+// limits holds the least and the greatest value of a number, and its value if absent.
 type limits struct{ from, to, missing int64 }
 
-// number is an attribute's value as an integer.
+// number parses an attribute as an integer.
 func (s *scanner) number(e *element, name string, l limits) (int64, error) {
 	i := e.shape.index(name)
 	if i < 0 || !e.has[i] {
@@ -207,7 +207,7 @@ func (s *scanner) number(e *element, name string, l limits) (int64, error) {
 	return n, nil
 }
 
-// meant is the hint that names the nearest of some names, "" if none is near.
+// meant returns a hint at the nearest of some names, "" if none is near.
 func meant(name string, names []string) string {
 	if near := nearest.To(name, names, 1); len(near) > 0 {
 		return fmt.Sprintf("did you mean %q?", near[0])

@@ -2,16 +2,16 @@ package msccl
 
 import "collsim/schedule"
 
-// op is what a file can say in one step: a kind, the wires that it receives and sends by (−1 for
-// none), where it reads and where it writes. It is written as one step a piece.
+// op is an operation that a file has as one step: a kind, the wires that it receives and sends by
+// (−1 for none), its source and its destination. It is written as one step for each piece.
 type op struct {
 	kind     kind
 	in, out  int
 	from, to area
 }
 
-// order is the sources in the order in which they are combined. A message and the local operand
-// after it are one step, whichever comes first: the operators commute.
+// order returns the order in which the sources are combined. A message and the local operand after
+// it are one step in either order, since the operators commute.
 func (a *act) order() []int {
 	order := make([]int, len(a.step.From))
 	for i := range order {
@@ -23,8 +23,8 @@ func (a *act) order() []int {
 	return order
 }
 
-// passes reports the wires of an act that a file can say as one receive and send: the last message
-// that it takes, and its only send.
+// passes reports whether a file has a fused receive and send for an act. It returns the wires of
+// the last message and of the only send.
 func (a *act) passes() (in, out int, ok bool) {
 	if len(a.out) != 1 || len(a.step.From) == 0 {
 		return 0, 0, false
@@ -34,7 +34,7 @@ func (a *act) passes() (in, out int, ok bool) {
 	return in, a.out[0], in >= 0
 }
 
-// splitter says an act in ops: a chain, one after the other, then sends side by side.
+// splitter converts an act to ops: a chain that runs in sequence, then sends that are independent.
 type splitter struct {
 	*writer
 	rank  int
@@ -43,7 +43,7 @@ type splitter struct {
 	fan   []op
 }
 
-// split says an act in ops.
+// split converts an act to ops.
 func (x *writer) split(rank int, a *act) (chain, fan []op) {
 	s := &splitter{writer: x, rank: rank, a: a}
 	if len(a.step.From) == 0 {
@@ -66,8 +66,8 @@ func (x *writer) split(rank int, a *act) (chain, fan []op) {
 	return s.chain, s.fan
 }
 
-// combine takes the sources together, the last with the send if it passes. It returns where the
-// value is, and whether that is the act's first destination.
+// combine combines the sources; the last step also sends if passes. It returns the location of the
+// value, and whether that is the act's first destination.
 func (s *splitter) combine(passes bool) (value area, stored bool) {
 	order := s.a.order()
 	if i := order[0]; s.a.in[i] < 0 {
@@ -107,7 +107,7 @@ func (s *splitter) combine(passes bool) (value area, stored bool) {
 	return value, owned && len(s.a.to) > 0 && s.same(value, s.a.to[0])
 }
 
-// message adds an op that receives a source, and sends if its kind does.
+// message adds an op that receives a source, and also sends it if its kind does.
 func (s *splitter) message(k kind, source int, from, to area) {
 	o := op{k, s.a.in[source], -1, from, to}
 	if k.sends() {
@@ -116,8 +116,8 @@ func (s *splitter) message(k kind, source int, from, to area) {
 	s.chain = append(s.chain, o)
 }
 
-// target is where the value goes once the k-th source is in it: the first destination, unless there
-// is none or that would destroy what is still to be read, or is being read elsewhere.
+// target returns the destination of the value after the k-th source. It is the act's first
+// destination, unless there is none, or it overlaps a source that is still to be read.
 func (s *splitter) target(order []int, k int) area {
 	if len(s.a.to) == 0 {
 		return s.fresh()
@@ -135,7 +135,7 @@ func (s *splitter) target(order []int, k int) area {
 	return to
 }
 
-// fresh is a place in scratch that nothing else uses.
+// fresh returns unused space in scratch.
 func (s *splitter) fresh() area {
 	at := s.s.Memory + s.taken[s.rank]
 	size := s.a.cuts[len(s.a.cuts)-1]
@@ -143,7 +143,7 @@ func (s *splitter) fresh() area {
 	return area{schedule.Scratch, []schedule.Span{{Off: at, Len: size}}}
 }
 
-// copy copies a value, by way of scratch if the two places overlap; onto itself it is nothing.
+// copy copies a value, through scratch if the two places overlap. A copy onto itself is left out.
 func (s *splitter) copy(from, to area) {
 	if s.same(from, to) {
 		return
@@ -156,13 +156,13 @@ func (s *splitter) copy(from, to area) {
 	s.chain = append(s.chain, op{copying, -1, -1, from, to})
 }
 
-// home is where an element of a buffer lies in memory: in place, two buffers share one.
+// home returns the memory location of an element of a buffer: in place, two buffers share one.
 func (x *writer) home(rank int, b schedule.Buffer, off int64) (schedule.Buffer, int64) {
 	memory, base := x.s.Home(b, rank)
 	return memory, base + off
 }
 
-// same reports whether two areas are the same elements in the same order.
+// same reports whether two areas have the same elements in the same order.
 func (s *splitter) same(a, b area) bool {
 	if len(a.spans) != len(b.spans) {
 		return false
@@ -177,7 +177,7 @@ func (s *splitter) same(a, b area) bool {
 	return true
 }
 
-// overlap reports whether two areas share an element.
+// overlapOn reports whether two areas of a rank share an element.
 func (x *writer) overlapOn(rank int, a, b area) bool {
 	for _, p := range a.spans {
 		m, at := x.home(rank, a.buffer, p.Off)

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// dependence is what a step of the file waits for: a step of a thread block of the same gpu, by its
-// place among those made so far, or a post of a lane.
+// dependence is a dependency of a step of the file. It is on a step of another thread block of the
+// GPU, by index, or on a post of a lane.
 type dependence struct {
 	block, index int
 	lane, value  int32 // of a post; lane is −1 otherwise
 }
 
-// stitch is a step of the file before it has its number.
+// stitch is a step of the file that has no number yet.
 type stitch struct {
 	step
 	awaits []dependence
@@ -24,21 +24,21 @@ type weaver struct {
 	rank   int
 	blocks []block
 	made   [][]stitch       // of each block
-	posts  [][][]dependence // of each lane: what each of its posts stands for
+	posts  [][][]dependence // by lane and post: the steps that it stands for
 }
 
-// strand is a lane on its way into thread blocks.
+// strand converts a lane to steps of thread blocks.
 type strand struct {
 	*weaver
 	sockets []socket
 	first   int          // block of sockets[0]
 	last    int          // block of the last step, −1 before any
-	ends    []dependence // what the next step waits for: the ends of the one before
+	ends    []dependence // dependencies of the next step: the ends of the one before
 	before  []dependence // the ends before a send of several pieces, nil otherwise
 	sent    []sent       // its pieces
 }
 
-// sent is a piece that a step has sent: what may not be overwritten before.
+// sent is a piece that a step has sent, and which may not be overwritten before.
 type sent struct {
 	area area
 	link dependence
@@ -97,7 +97,7 @@ func (s *strand) act(a, next *act) {
 	for i, o := range chain {
 		if waiting != nil && i == 0 && s.socket(o) != s.last {
 			awaited := slices.Clone(waiting)
-			for _, e := range s.ends { // what the act itself awaits
+			for _, e := range s.ends { // dependencies of the act itself
 				if e.lane >= 0 {
 					awaited = append(awaited, e)
 				}
@@ -118,8 +118,8 @@ func (s *strand) act(a, next *act) {
 	}
 }
 
-// pieces adds an op, a step a piece. The first waits for the ends, each for the pieces of sent that
-// it overwrites. It returns the end of the last.
+// pieces adds the steps of an op, one for each piece. The first waits for ends, and each for the
+// sent pieces that it overwrites. It returns the end of the last.
 func (s *strand) pieces(a *act, o op, ends []dependence, before []sent) []dependence {
 	at := s.socket(o)
 	s.last = at
@@ -157,7 +157,7 @@ func (s *strand) pieces(a *act, o op, ends []dependence, before []sent) []depend
 	return []dependence{{block: at, index: len(s.made[at]) - 1, lane: -1}}
 }
 
-// part is the piece of an area, which lies in one span.
+// part returns a piece of an area; it is within one span.
 func (x *writer) part(a area, p piece) area {
 	at := p.from
 	for _, span := range a.spans {
@@ -170,8 +170,8 @@ func (x *writer) part(a area, p piece) area {
 	panic("msccl: a piece outside its region")
 }
 
-// socket is the block that carries out an op: that of its wires; copies are made where the step
-// before was, or the first wire is.
+// socket returns the block that executes an op: that of its wires. Copies run on the block of the
+// step before, or of the first wire.
 func (s *strand) socket(o op) int {
 	for i, k := range s.sockets {
 		if o.in >= 0 && k.in == o.in || o.out >= 0 && k.out == o.out {
@@ -181,17 +181,17 @@ func (s *strand) socket(o op) int {
 	return max(s.first, s.last)
 }
 
-// finish resolves all waits to steps of other blocks, and numbers the steps.
+// finish turns dependencies into waits for steps of other blocks, and numbers the steps.
 func (w *weaver) finish() (*gpu, error) {
-	needs := make([][][]wait, len(w.made))  // of each step: block and index
-	numbers := make([][]int32, len(w.made)) // of each step, with the nops before
+	needs := make([][][]wait, len(w.made))  // of each step: block and index of those it waits for
+	numbers := make([][]int32, len(w.made)) // of each step, counting the nops before it
 	flagged := make([]map[int32]bool, len(w.made))
 	for b := range w.made {
 		flagged[b] = map[int32]bool{}
 	}
 	for b := range w.made {
 		number := int32(-1)
-		reached := map[int32]int32{} // block → the step that it is known to have done, plus 1
+		reached := map[int32]int32{} // block → the last step known to have ended, plus 1
 		for i := range w.made[b] {
 			waits, err := w.resolve(w.made[b][i].awaits, int32(b), reached)
 			if err != nil {
@@ -215,7 +215,8 @@ func (w *weaver) finish() (*gpu, error) {
 	return &gpu{id: int32(w.rank), blocks: w.used()}, nil
 }
 
-// used are the blocks that have steps, numbered from 0. Copies of a place onto itself have none.
+// used returns the blocks that have steps, numbered from 0. A block with copies onto themselves
+// only has none.
 func (w *weaver) used() []block {
 	id, used := make([]int32, len(w.blocks)), w.blocks[:0:0]
 	for b := range w.blocks {
@@ -253,7 +254,7 @@ func (w *weaver) emit(b, i int, waits []wait, numbers [][]int32) {
 	}
 }
 
-// resolve is what remains to be waited for in a block: the latest step of each other block, unless
+// resolve returns the remaining waits of a step: for the latest step of each other block, unless
 // the block has waited for it before.
 func (w *weaver) resolve(links []dependence, own int32, reached map[int32]int32) ([]wait, error) {
 	latest := map[int32]int32{}

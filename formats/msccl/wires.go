@@ -2,21 +2,20 @@ package msccl
 
 import "slices"
 
-// A thread block has one channel and at most one wire each way. A step that receives and sends is
-// one of the file only if both of its wires belong to the same thread block, and then they are of
-// one channel; wires between the same two gpus must be of different channels. So wires that are
-// passed on to one another form a net, and each net gets the lowest channel that is free on all its
-// wires.
+// A thread block has one channel and at most one wire in each direction. A step that receives and
+// sends is thus one step of the file only if its two wires belong to one thread block. Wires
+// between the same two GPUs need different channels. So wires that forward to one another form a
+// net, and each net gets the lowest channel that is free on all its wires.
 
-// pair decides which wires are passed on to which: the first pair that a lane uses, if no two wires
-// of the net that it makes run between the same gpus.
+// pair decides which wires forward to which: the first pair that a lane uses, unless two wires of
+// the resulting net connect the same GPUs.
 func (x *writer) pair() {
-	n := nets{parent: make([]int, len(x.wires)), ways: make([][][2]int32, len(x.wires)),
-		taken: map[netWay]bool{}}
+	n := nets{parent: make([]int, len(x.wires)), pairs: make([][][2]int32, len(x.wires)),
+		taken: map[netPair]bool{}}
 	for w := range x.wires {
 		n.parent[w] = w
-		n.ways[w] = [][2]int32{x.wires[w].way()}
-		n.taken[netWay{w, x.wires[w].way()}] = true
+		n.pairs[w] = [][2]int32{x.wires[w].gpus()}
+		n.taken[netPair{w, x.wires[w].gpus()}] = true
 	}
 	_ = x.each(func(a *act) error {
 		in, out, ok := a.passes()
@@ -38,34 +37,34 @@ func (x *writer) pair() {
 	}
 }
 
-// way is the gpus that a wire runs between.
-func (w *wire) way() [2]int32 { return [2]int32{w.key.from, w.key.to} }
+// gpus returns the GPUs that a wire connects.
+func (w *wire) gpus() [2]int32 { return [2]int32{w.key.from, w.key.to} }
 
-// tune gives a net the lowest channel that is free on all its ways.
+// tune gives a net the lowest channel that is free between all its pairs of GPUs.
 func (x *writer) tune(net []int, used map[[2]int32][]int32) {
 	channel := int32(0)
 	for i := 0; i < len(net); i++ {
-		if slices.Contains(used[x.wires[net[i]].way()], channel) {
+		if slices.Contains(used[x.wires[net[i]].gpus()], channel) {
 			channel, i = channel+1, -1
 		}
 	}
 	for _, w := range net {
 		x.wires[w].channel = channel
-		used[x.wires[w].way()] = append(used[x.wires[w].way()], channel)
+		used[x.wires[w].gpus()] = append(used[x.wires[w].gpus()], channel)
 	}
 }
 
-// nets are sets of wires of one channel each.
+// nets is a union-find of wires that share a channel.
 type nets struct {
 	parent []int
-	ways   [][][2]int32 // of roots
-	taken  map[netWay]bool
+	pairs  [][][2]int32 // pairs of GPUs, of roots
+	taken  map[netPair]bool
 }
 
-// netWay is a way of a root's net.
-type netWay struct {
+// netPair is a pair of GPUs that the net of a root connects.
+type netPair struct {
 	root int
-	way  [2]int32
+	pair [2]int32
 }
 
 func (n *nets) root(w int) int {
@@ -76,25 +75,25 @@ func (n *nets) root(w int) int {
 	return w
 }
 
-// unite makes one net of two, unless they have a way in common.
+// unite joins two nets, unless they connect a common pair of GPUs.
 func (n *nets) unite(a, b int) bool {
 	a, b = n.root(a), n.root(b)
 	if a == b {
 		return true
 	}
-	if len(n.ways[a]) < len(n.ways[b]) {
+	if len(n.pairs[a]) < len(n.pairs[b]) {
 		a, b = b, a
 	}
-	for _, way := range n.ways[b] {
-		if n.taken[netWay{a, way}] {
+	for _, pair := range n.pairs[b] {
+		if n.taken[netPair{a, pair}] {
 			return false
 		}
 	}
-	for _, way := range n.ways[b] {
-		n.taken[netWay{a, way}] = true
+	for _, pair := range n.pairs[b] {
+		n.taken[netPair{a, pair}] = true
 	}
-	n.ways[a] = append(n.ways[a], n.ways[b]...)
-	n.parent[b], n.ways[b] = a, nil
+	n.pairs[a] = append(n.pairs[a], n.pairs[b]...)
+	n.parent[b], n.pairs[b] = a, nil
 	return true
 }
 
@@ -104,9 +103,10 @@ type socket struct {
 	channel int32
 }
 
-// sockets are the thread blocks of a lane: one for each pair of wires, for each other wire, and, if
-// it has none, for its copies. Unless some of its receives are not to wait for its sends, an end
-// that only receives is put together with one that only sends on the same channel, in order of use.
+// sockets returns the thread blocks of a lane: one for each pair of wires, one for each other wire
+// and, if the lane has none, one for its copies. Blocks that only receive are merged with blocks
+// that only send on the same channel, in order of use. They stay apart if some receives must not
+// wait for sends of the lane.
 func (x *writer) sockets(l *lane) []socket {
 	var all []socket
 	seen := map[[2]int]bool{} // wire, and which end
@@ -136,7 +136,7 @@ func (x *writer) sockets(l *lane) []socket {
 	return all
 }
 
-// merge puts together ends that only receive and ends that only send.
+// merge merges blocks that only receive with blocks that only send.
 func merge(all []socket) []socket {
 	var merged []socket
 	for _, s := range all {
@@ -152,9 +152,9 @@ func merge(all []socket) []socket {
 	return merged
 }
 
-// relaxes reports whether the lane has a send of several pieces that a receive follows: then the
-// receive of each piece waits only for what it overwrites, since all ranks that first send all
-// pieces would need a place for each.
+// relaxes reports whether a receive of the lane follows a send of several pieces. Then the receive
+// of each piece waits only for the pieces that it overwrites. If all ranks first sent all pieces,
+// they would need a slot for each.
 func (x *writer) relaxes(l *lane) bool {
 	for i := 1; i < len(l.acts); i++ {
 		if x.relaxed(&l.acts[i-1], &l.acts[i]) {
@@ -170,7 +170,7 @@ func (x *writer) relaxed(a, b *act) bool {
 		x.wires[a.out[0]].pairedIn < 0
 }
 
-// receives is the number of messages that the act takes.
+// receives returns the number of messages that the act receives.
 func (a *act) receives() int {
 	n := 0
 	for _, w := range a.in {

@@ -11,27 +11,31 @@ import (
 	"collsim/unit"
 )
 
-// WriteOptions say for whom a file is written. The zero value is for Microsoft's runtime, Simple.
+// WriteOptions select the runtime that a file is written for. The zero value is Microsoft's, with
+// Simple.
 type WriteOptions struct {
-	Runtime  string // whose limits and labels hold: "msccl" (the default), "rccl", or "none"
+	// the runtime whose limits and labels hold: "msccl" (the default), "rccl", or "none"
+	Runtime  string
 	Protocol string // "Simple" (the default), "LL" or "LL128"
-	// MinBytes and MaxBytes are the sizes for which the runtime is to choose the file. MaxBytes 0
-	// is no limit for RCCL; Microsoft's then takes 128 MiB, or what the schedule needs.
+	// MinBytes and MaxBytes are the sizes for which the runtime is to select the file. MaxBytes 0
+	// is no limit for RCCL; for Microsoft's it is 128 MiB, or what the schedule needs.
 	MinBytes, MaxBytes unit.Bytes
-	// Prove says what is wrong with what a runtime would make of the file, one call at a time. Nil
-	// does not look.
+	// Prove checks the schedule that a runtime would execute, one call at a time. Nil checks
+	// nothing.
 	Prove func(*schedule.Schedule) error
 }
 
-// defaultMaxBytes is up to where Microsoft's runtime chooses a file that does not say (topo.cc).
+// defaultMaxBytes is the largest size at which Microsoft's runtime selects a file without maxBytes
+// (topo.cc).
 const defaultMaxBytes = 1 << 27
 
-// Write writes a schedule as an MSCCL XML file that the runtime carries out in the same order.
-// Lanes become thread blocks, each with one peer to send to and one to receive from on a channel. A
-// step with several messages, or with blocks that are not side by side, becomes several. What the
-// format has no words for (puts, gets, signals, scales, several sizes of block) and what the
-// runtime does not hold (steps, thread blocks, places of a connection) is an error that names it.
-// Equal schedules give equal bytes. The notes say what costs time there that the schedule does not.
+// Write writes a schedule as an MSCCL XML file that the runtime executes in the same order. Lanes
+// become thread blocks, each with one peer to send to and one to receive from on a channel. A step
+// with several messages, or with blocks that are not contiguous, becomes several. It refuses, with
+// an error that names it, anything that the format cannot express: puts, gets, signals, scales,
+// several sizes of block. It likewise refuses what exceeds the runtime's limits: steps, thread
+// blocks, slots of a connection. Equal schedules give equal bytes. The notes name additional costs
+// of the file.
 func Write(w io.Writer, s *schedule.Schedule, o WriteOptions) ([]string, error) {
 	if o.Protocol == "" {
 		o.Protocol = protocols()[0].name
@@ -65,7 +69,7 @@ func Write(w io.Writer, s *schedule.Schedule, o WriteOptions) ([]string, error) 
 	return x.apart.notes(), b.Flush()
 }
 
-// notes say what the file does otherwise than the schedule.
+// notes describes the differences of the file from the schedule.
 func (p parted) notes() []string {
 	if p.messages == 0 {
 		return nil
@@ -75,7 +79,7 @@ func (p parted) notes() []string {
 		"schedule, a latency for each", p.messages, p.sends)}
 }
 
-// labelOf is the runtime's name of a collective, or why it has none.
+// labelOf returns the runtime's name of a collective, or the reason why it has none.
 func labelOf(spec *collective.Spec, rt *runtime) (string, error) {
 	switch {
 	case spec.Op == collective.Avg || spec.Op == collective.PremulSum:
@@ -103,7 +107,7 @@ func labelOf(spec *collective.Spec, rt *runtime) (string, error) {
 	return "", fmt.Errorf("%v has no label in a file for %s", spec.Kind, rt.name)
 }
 
-// sizes sets for which sizes the runtime is to choose the file.
+// sizes sets the sizes for which the runtime is to select the file.
 func (p *program) sizes(o *WriteOptions, rt *runtime, bytes unit.Bytes) {
 	p.minBytes, p.maxBytes = -1, -1
 	if rt.name == "rccl" || o.MinBytes > 0 || o.MaxBytes > 0 {
@@ -118,8 +122,8 @@ func (p *program) sizes(o *WriteOptions, rt *runtime, bytes unit.Bytes) {
 	p.outOfPlace = !p.inPlace
 }
 
-// tryOut takes a program as the runtime would and has it proven: what is found would happen there.
-// Schedules that are wrong themselves, or are several side by side, end here.
+// tryOut lowers a program as the runtime would execute it and proves the result. It so refuses
+// schedules that are wrong, and those with teams.
 func tryOut(p *program, s *schedule.Schedule, whole int64, runtime string,
 	prove func(*schedule.Schedule) error) error {
 	o := foreign.Options{File: "the file", Type: s.Spec.Type, Op: s.Spec.Op, Root: s.Spec.Root,

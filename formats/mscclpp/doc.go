@@ -1,23 +1,23 @@
-// Package mscclpp reads execution plans of MSCCL++ (JSON, one object for all GPUs), and lowers them
-// to a schedule: what the plan says, at one size, as its executor carries it out
-// (microsoft/mscclpp, src/core/executor and execution_kernel.hpp, commit 1f5f065d).
+// Package mscclpp reads execution plans of MSCCL++ (JSON, one object for all GPUs). It lowers a
+// plan to a schedule, at one size, with the semantics of its executor: microsoft/mscclpp,
+// src/core/executor and execution_kernel.hpp, commit 1f5f065d.
 //
-// A thread block is a lane, and its operations are in order; held to the letter (StrictNop) they
-// are ordered by nop alone, and every operation between two of them gets a lane of its own.
+// A thread block is a lane, and its operations are in order. With StrictNop only nop orders them,
+// and every operation between two nops gets a lane of its own.
 //
 //   - Buffers are made of chunks, chunks of units of buffer_alignment bytes. All places where a
 //     range of some operation begins or ends divide a buffer into the schedule's blocks.
 //   - The k-th channel of rank r to rank q is the other end of the k-th of q to r. The n-th signal
 //     of one end meets the n-th wait of the other.
-//   - A put over memory is stores by the block's threads: silent, released by its next signal. A
-//     put over a port is made by a proxy: its message is observed with the channel's next signal,
-//     its origin is free after a flush.
-//   - Packets carry their flag with the data. Whoever reads them first in a block awaits those who
-//     write them; if several blocks do, the data is put silently and each of them gets a flag.
-//     Packets take twice the bytes in memory; offsets and sizes here count what they carry.
+//   - A put over memory is stores by the block's threads: unacknowledged, released by its next
+//     signal. A put over a port is made by a proxy: its message is observed with the channel's next
+//     signal, and its origin is free after a flush.
+//   - Packets carry their flag with the data. The first reader in a block awaits the writers. If
+//     several blocks read, the data is put without acknowledgement, and each of them gets a flag.
+//     Packets take twice the bytes in memory; offsets and sizes here count their data.
 //   - Barriers of blocks and semaphores are events.
 //
-// The package knows nothing of how a schedule is proven or timed.
+// The package does not know how a schedule is proven or timed.
 package mscclpp
 
 import (
@@ -29,9 +29,9 @@ import (
 	"collsim/schedule"
 )
 
-// Read reads a plan. What cannot be read, or cannot be carried out at the size that the options
-// name, is a *foreign.Error; what the executor has no room for is found (File.Found), unless
-// Options.Runtime is "none".
+// Read reads a plan. A plan that cannot be read, or cannot be executed at the size of the options,
+// is a *foreign.Error. Limits of the executor that a plan exceeds are violations in File.Found,
+// unless Options.Runtime is "none".
 func Read(r io.Reader, o foreign.Options) (*foreign.File, error) {
 	d := newDecoder(r, o.File)
 	p := d.plan()
@@ -56,7 +56,7 @@ func Read(r io.Reader, o foreign.Options) (*foreign.File, error) {
 		Found: l.violations(), Sizes: l.sizes(), Notes: l.notes, Scratches: l.scratches()}, nil
 }
 
-// scratches is 2 if launches take turns between two halves of the scratch buffer.
+// scratches returns 2 if launches alternate between two halves of the scratch buffer, else 1.
 func (l *lowering) scratches() int {
 	if l.plan.double {
 		return 2
@@ -73,12 +73,12 @@ func (l *lowering) named(err error) error {
 	return &foreign.Error{File: l.options.File, Text: err.Error()}
 }
 
-// at is an error on a line.
+// at makes an error on a line.
 func at(line int, format string, args ...any) *foreign.Error {
 	return &foreign.Error{Line: line, Text: fmt.Sprintf(format, args...)}
 }
 
-// lowering is the state between a plan and its schedule.
+// lowering converts a plan to its schedule.
 type lowering struct {
 	plan    *plan
 	options foreign.Options
@@ -86,23 +86,23 @@ type lowering struct {
 	chunk   int64 // elements
 	wires   []wiring
 	nodes   []node
-	lanes   [][][]int32 // nodes of each lane of each rank
+	lanes   [][][]int32 // by rank and lane: nodes
 	ghosts  []ghost     // of each rank
 	ends    [3][]int64  // of the blocks of each buffer
-	steps   [][][]int32 // of each lane of each rank: the node that each step belongs to
-	looks   int         // at writes of packets
+	steps   [][][]int32 // by rank, lane and step: the node
+	looks   int         // number of comparisons with writes of packets
 	found   []finding
 	notes   []string
 }
 
-// maxFound bounds how many violations, and how many notes, are kept.
+// maxFound bounds the violations, and the notes, that are kept.
 const maxFound = 100
 
-// ghost is a lane of a rank that stands for what the plan lacks: it ends without what others await,
-// and takes what nobody else does. It exists if needed.
+// ghost is a lane of a rank that stands for missing parts of the plan. It ends without the posts
+// that others await, and receives messages that no lane receives. It exists only if needed.
 type ghost struct {
 	needed bool
-	hears  []schedule.Peer // puts
+	hears  []schedule.Peer // puts that it observes
 }
 
 // finding is a violation at a node.
@@ -113,7 +113,7 @@ type finding struct {
 	text string
 }
 
-// note adds something that a reader should know, once.
+// note adds a remark for the user, once.
 func (l *lowering) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if len(l.notes) < maxFound && !slices.Contains(l.notes, text) {

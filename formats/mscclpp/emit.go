@@ -40,7 +40,7 @@ func (l *lowering) assemble() (*schedule.Schedule, error) {
 	})
 }
 
-// cut divides the buffers at the ends of all that is read and written.
+// cut divides the buffers at the ends of all accesses.
 func (l *lowering) cut() {
 	for b := range l.ends {
 		for rank := range l.plan.gpus {
@@ -73,7 +73,7 @@ func (l *lowering) cut() {
 	}
 }
 
-// region names an operand's elements by the blocks that they are.
+// region returns the blocks of an operand's elements.
 func (l *lowering) region(x *operand) schedule.Region {
 	block := func(off int64) int32 {
 		if off == 0 {
@@ -86,8 +86,8 @@ func (l *lowering) region(x *operand) schedule.Region {
 	return schedule.Region{Buffer: x.buffer, First: first, Run: block(x.off+x.n) - first, Times: 1}
 }
 
-// count numbers the posts that others of the same rank await, and the rounds: a block begins
-// another when it hears of data that others have sent.
+// count numbers the posts that others of the same rank await, and the rounds: a round begins where
+// a block first depends on data that others have sent.
 func (l *lowering) count() {
 	wanted := make([]bool, len(l.nodes))
 	for i := range l.nodes {
@@ -118,10 +118,10 @@ func (l *lowering) count() {
 // writer writes the steps of a lane.
 type writer struct {
 	*lowering
-	open map[int32]bool // port channels with puts that are not flushed
+	open map[int32]bool // port channels with puts that are not flushed yet
 }
 
-// node writes a node's steps: what it waits for, what it moves, whom it signals.
+// node writes a node's steps: its waits, its data movement, its signals.
 func (w *writer) node(n *node) []schedule.Step {
 	var steps []schedule.Step
 	for _, source := range n.waits {
@@ -169,7 +169,7 @@ func (w *writer) moves(n *node) []schedule.Step {
 	return steps
 }
 
-// move is one step: sources combined in the executor's order, stored, and put.
+// move makes one step: sources combined in the executor's order, stored, and put.
 func (w *writer) move(n *node, src, dst []operand) schedule.Step {
 	var s schedule.Step
 	for i := range src {
@@ -206,7 +206,7 @@ func (w *writer) move(n *node, src, dst []operand) schedule.Step {
 	return s
 }
 
-// settle names the ghost's lane.
+// settle sets the lane of a ghost peer.
 func (w *writer) settle(p schedule.Peer) schedule.Peer {
 	if p.Lane < 0 {
 		p.Lane = int32(len(w.lanes[p.Rank]))
@@ -214,7 +214,7 @@ func (w *writer) settle(p schedule.Peer) schedule.Peer {
 	return p
 }
 
-// signals writes the signals of a node, those over different connections in one step.
+// signals writes the signals of a node. Those over different connections are one step.
 func (w *writer) signals(n *node) []schedule.Step {
 	var steps []schedule.Step
 	for _, d := range n.signals {
@@ -230,8 +230,9 @@ func (w *writer) signals(n *node) []schedule.Step {
 	return steps
 }
 
-// flush adds what frees the origins of puts over ports. The schedule's flush frees all of a lane's:
-// where other channels of the lane have puts under way, it is left out.
+// flush adds the flush that frees the origins of puts over ports. A flush of the schedule frees
+// those of all channels of a lane: it is left out while other channels of the lane have puts in
+// flight.
 func (w *writer) flush(n *node, steps []schedule.Step) []schedule.Step {
 	name := n.op.what.name
 	if n.op.kind != portChannel {
@@ -260,7 +261,7 @@ func (w *writer) flush(n *node, steps []schedule.Step) []schedule.Step {
 	return append(steps, schedule.Step{Flush: true})
 }
 
-// where is the place of a step in the file.
+// where returns the place of a step in the file.
 func (l *lowering) where(rank, lane, step int) foreign.Place {
 	none := foreign.Place{Block: -1, Step: -1}
 	if rank < 0 || rank >= len(l.steps) || lane < 0 || lane >= len(l.steps[rank]) {
@@ -282,7 +283,7 @@ func (l *lowering) where(rank, lane, step int) foreign.Place {
 	return none
 }
 
-// place is where a node's operation stands.
+// place returns the place of a node's operation in the file.
 func (l *lowering) place(n *node) foreign.Place {
 	p := foreign.Place{Line: n.op.line, Block: int(n.block), Step: int(n.number)}
 	p.Text = fmt.Sprintf("gpu %d tb %d op %d: ", n.rank, n.block, n.number)
@@ -293,7 +294,7 @@ func (l *lowering) place(n *node) foreign.Place {
 	return p
 }
 
-// violations is what was found, with the steps that the nodes have become.
+// violations returns the violations, each with the first step of its node.
 func (l *lowering) violations() []*schedule.Violation {
 	first := make([]int, len(l.nodes))
 	for i := range first {

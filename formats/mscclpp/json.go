@@ -12,8 +12,8 @@ import (
 	"collsim/internal/nearest"
 )
 
-// decoder walks JSON token by token, strictly, and knows the line it is on. The first error stays;
-// after it every method does nothing.
+// decoder walks JSON token by token, strictly, and knows the current line. It keeps the first
+// error; after it every method does nothing.
 type decoder struct {
 	json  *json.Decoder
 	lines *lineReader
@@ -22,12 +22,12 @@ type decoder struct {
 	line  int // of the last token
 }
 
-// lineReader remembers where the lines end that the decoder has read but not yet passed.
+// lineReader records the ends of lines that the decoder has read and not yet passed.
 type lineReader struct {
 	from  io.Reader
 	read  int64
 	ends  []int64
-	count int // lines passed
+	count int // number of lines passed
 }
 
 func newDecoder(r io.Reader, file string) *decoder {
@@ -37,7 +37,7 @@ func newDecoder(r io.Reader, file string) *decoder {
 	return d
 }
 
-// Read notes the ends of lines.
+// Read records the ends of lines.
 func (l *lineReader) Read(p []byte) (int, error) {
 	n, err := l.from.Read(p)
 	for i, c := range p[:n] {
@@ -49,7 +49,7 @@ func (l *lineReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// at is the line of an offset that is not before the last one asked for.
+// at returns the line of an offset. REQUIRES: offsets of successive calls do not fall.
 func (l *lineReader) at(offset int64) int {
 	passed := 0
 	for passed < len(l.ends) && l.ends[passed] < offset {
@@ -60,14 +60,14 @@ func (l *lineReader) at(offset int64) int {
 	return l.count
 }
 
-// fail makes an error on the present line.
+// fail makes an error on the current line.
 func (d *decoder) fail(format string, args ...any) {
 	if d.err == nil {
 		d.err = &foreign.Error{File: d.file, Line: d.line, Text: fmt.Sprintf(format, args...)}
 	}
 }
 
-// token is the next token, nil after an error.
+// token returns the next token, nil after an error.
 func (d *decoder) token() json.Token {
 	if d.err != nil {
 		return nil
@@ -88,7 +88,7 @@ func (d *decoder) token() json.Token {
 	return t
 }
 
-// field is a key of an object, and what reads its value.
+// field is a key of an object, and the function that reads its value.
 type field struct {
 	name string
 	need bool
@@ -156,7 +156,7 @@ func (d *decoder) open(brace json.Delim, what string) bool {
 	return d.err == nil
 }
 
-// array reads an array, whose elements read reads.
+// array reads an array; read reads an element.
 func (d *decoder) array(what string, read func()) {
 	if !d.open('[', what) {
 		return
@@ -220,7 +220,7 @@ func (d *decoder) numbers(what string, list *[]int32, most int64) {
 	})
 }
 
-// show is a token in words.
+// show describes a token in words.
 func show(t json.Token) string {
 	switch t := t.(type) {
 	case nil:
@@ -233,7 +233,7 @@ func show(t json.Token) string {
 	return fmt.Sprint(t)
 }
 
-// quote is a string of somebody else's, not too long.
+// quote quotes a string of the file, cut if it is long.
 func quote(s string) string {
 	if len(s) > 40 {
 		s = s[:40] + "…"

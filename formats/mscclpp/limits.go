@@ -10,7 +10,7 @@ import (
 
 // Limits of the executor (execution_common.hpp).
 const (
-	maxOps       = 64 // of a thread block, those in pipelines among them
+	maxOps       = 64 // of a thread block, including those in pipelines
 	maxChannels  = 16 // of a thread block, of each type; remote buffers likewise
 	maxPerOp     = 8  // channels of an operation
 	maxBuffers   = 10 // sources, or destinations, of an operation
@@ -18,7 +18,7 @@ const (
 	maxSemsPerOp = 16
 )
 
-// checkLimits finds what the executor has no room for.
+// checkLimits reports the limits of the executor that the plan exceeds.
 func (l *lowering) checkLimits() {
 	if l.options.Runtime == "none" {
 		return
@@ -38,7 +38,7 @@ func (l *lowering) checkLimits() {
 	}
 }
 
-// limit adds a violation of a limit at no step.
+// limit adds a violation of a limit without a step.
 func (l *lowering) limit(rank int, format string, args ...any) {
 	if len(l.found) < maxFound {
 		l.found = append(l.found, finding{schedule.Limit, -1, rank, fmt.Sprintf(format, args...)})
@@ -91,15 +91,16 @@ func (l *lowering) checkOp(rank int, o *op) {
 	}
 }
 
-// extent is bytes of a rank's scratch buffer, in elements, that a node takes for packets or not.
+// extent is a range of a rank's scratch buffer, in elements, that a node uses for packets or for
+// plain data.
 type extent struct {
 	from, to int64
 	packets  bool
 	node     int32
 }
 
-// checkAliases finds plain elements of scratch buffers in the bytes of packets. A packet's flag is
-// as long as its data: chunk c of packets lies where chunks 2c and 2c+1 of elements do.
+// checkAliases reports plain elements of scratch buffers in the bytes of packets. A packet's flag
+// is as long as its data: chunk c of packets overlaps chunks 2c and 2c+1 of elements.
 func (l *lowering) checkAliases() {
 	byRank := make([][]extent, len(l.plan.gpus))
 	for i := range l.nodes {
@@ -127,12 +128,13 @@ func (l *lowering) checkAliases() {
 	}
 }
 
-// checkAlias finds, in a sweep over a rank's extents, the first of each kind within the other.
+// checkAlias reports, in a sweep over a rank's extents, the first of each kind that overlaps the
+// other.
 func (l *lowering) checkAlias(rank int, extents []extent) {
 	slices.SortFunc(extents, func(a, b extent) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.node, b.node))
 	})
-	var reach [2]int64 // how far plain elements and packets go
+	var reach [2]int64 // ends of plain elements and of packets so far
 	for _, e := range extents {
 		mine, other := 0, 1
 		if e.packets {
@@ -147,8 +149,8 @@ func (l *lowering) checkAlias(rank int, extents []extent) {
 	}
 }
 
-// checkOverlaps finds operations that write where they read, moved: their threads go through the
-// elements in no order.
+// checkOverlaps reports operations whose destination overlaps their source at another offset: their
+// threads process elements in no order.
 func (l *lowering) checkOverlaps() {
 	local := func(x *operand) bool { return x.letter == 'l' || x.letter == 'p' }
 	for i := range l.nodes {

@@ -6,29 +6,30 @@ import (
 	"collsim/schedule"
 )
 
-// node is an operation as it is carried out once: in one turn of its pipeline, by one lane.
+// node is one execution of an operation: in one iteration of its pipeline, by one lane.
 type node struct {
 	op          *op
 	rank, block int32
 	lane        int32
 	number      int32 // of the operation in its block
-	inner, turn int32 // in its pipeline, −1 outside
-	leaves      bool  // a barrier at which its block has come, in the node before
-	src, dst    []operand
+	inner, turn int32 // operation and iteration of its pipeline, −1 outside
+	// the leaving half of a barrier, at which its block has arrived in the node before
+	leaves   bool
+	src, dst []operand
 
-	waits   []schedule.Source // messages that come before, a step each
+	waits   []schedule.Source // messages received before, one a step
 	signals []schedule.Dest   // sent after
-	awaits  []int32           // nodes of the same rank that come before
-	never   bool              // it awaits what the plan lacks
-	posts   int32             // of its lane at its end, if others await it
-	hears   bool              // it awaits data of others
+	awaits  []int32           // nodes of the same rank that must have ended
+	never   bool              // it awaits something that the plan lacks
+	posts   int32             // posts of its lane at its end, if a node awaits it
+	hears   bool              // it awaits data of other ranks or lanes
 	round   int32
 }
 
-// maxNodes bounds how many operations are carried out, turns of pipelines counted one by one.
+// maxNodes bounds the executed operations; each iteration of a pipeline counts.
 const maxNodes = 1 << 19
 
-// maxTurns is how often the executor can repeat a pipeline: it counts in 16 bits.
+// maxTurns is the most iterations of a pipeline: the executor counts in 16 bits.
 const maxTurns = 1<<16 - 1
 
 // unroll makes the nodes of all blocks, in lanes.
@@ -49,7 +50,7 @@ func (l *lowering) unroll() error {
 				len(l.lanes[rank]), maxRanks)
 		}
 		if len(g.blocks) == 0 {
-			l.ghosts[rank].needed = true // others may read its buffers
+			l.ghosts[rank].needed = true // others may access its buffers
 		}
 	}
 	return nil
@@ -59,11 +60,11 @@ func (l *lowering) unroll() error {
 type unroller struct {
 	*lowering
 	rank, block int32
-	base        int32   // the block's first lane
-	width       int32   // lanes
+	base        int32   // first lane of the block
+	width       int32   // number of lanes
 	segment     []int32 // nodes since the last nop
-	join        int32   // the node that the last nop is, −1 for none
-	wide        int32   // lanes used since
+	join        int32   // node of the last nop, −1 for none
+	wide        int32   // lanes used since then
 	number      int32
 }
 
@@ -96,7 +97,7 @@ func (u *unroller) ops(ops []op) error {
 	return nil
 }
 
-// add makes a node of an operation; in a pipeline, of its unit number turn.
+// add makes a node of an operation; in a pipeline, of its iteration turn.
 func (u *unroller) add(o *op, inner, turn int32) error {
 	if len(u.nodes) >= maxNodes {
 		return at(o.line, "more than %d operations are carried out at this size", maxNodes)
@@ -116,7 +117,8 @@ func (u *unroller) add(o *op, inner, turn int32) error {
 	return nil
 }
 
-// wraps cuts an operation's operands to its share, and reports whether a unit lies beyond them.
+// wraps cuts an operation's operands to its share, and reports whether the iteration is beyond
+// them.
 func (u *unroller) wraps(n *node) bool {
 	beyond := false
 	cut := func(operands []operand) []operand {
@@ -141,8 +143,8 @@ func (u *unroller) wraps(n *node) bool {
 	return beyond
 }
 
-// spare leaves a rank out of those whose packets a switch stores, where it would store the rank's
-// own onto themselves: whoever reads there finds the same word and flag, before and after.
+// spare removes the own rank from those to which a switch stores packets, where it would store them
+// onto themselves. A reader there finds the same word and flag before and after.
 func (u *unroller) spare(n *node) {
 	others := slices.DeleteFunc(slices.Clone(n.dst[0].team), func(r int32) bool { return r == n.rank })
 	if n.dst[0].team = others; len(others) == 0 {
@@ -151,14 +153,14 @@ func (u *unroller) spare(n *node) {
 	u.note("gstorepkt of a rank's own packets onto themselves is left out of what the switch stores")
 }
 
-// unit is the elements of a turn of the pipeline that a node is in.
+// unit returns the elements of an iteration of the pipeline that a node is in.
 func (u *unroller) unit(n *node) int64 {
 	pipeline := &u.plan.gpus[n.rank].blocks[n.block].ops[n.number]
 	return pipeline.unit / int64(u.options.DataType().Width())
 }
 
-// share is the range of an operand that falls to a thread block of those that share the operation:
-// units of buffer_alignment, the remainder to the first.
+// share returns the range of an operand for one of the thread blocks that share the operation.
+// Ranges are units of buffer_alignment; the first blocks get the remainder.
 func (l *lowering) share(o *op, x *operand) (off, n int64) {
 	unit := l.plan.align / int64(l.options.DataType().Width())
 	units := x.size * l.chunk / unit
@@ -170,10 +172,10 @@ func (l *lowering) share(o *op, x *operand) (off, n int64) {
 	return l.start(x) + from*unit, n * unit
 }
 
-// reused is the bytes of scratch that a plan has which reuses resources.
+// reused is the bytes of scratch of a plan with reuse_resources.
 const reused = 1 << 26
 
-// scratchChunk is the elements of a chunk of such scratch.
+// scratchChunk returns the elements of a chunk of such scratch.
 func (l *lowering) scratchChunk(rank int32) int64 {
 	size := int64(reused)
 	if l.plan.double {
@@ -185,7 +187,7 @@ func (l *lowering) scratchChunk(rank int32) int64 {
 	return max(1, bytes/int64(l.options.DataType().Width()))
 }
 
-// start is where an operand begins, before it is shared.
+// start returns the first element of an operand, before it is shared.
 func (l *lowering) start(x *operand) int64 {
 	chunk := l.chunk
 	if x.buffer == schedule.Scratch && l.plan.reuse {
@@ -194,7 +196,7 @@ func (l *lowering) start(x *operand) int64 {
 	return x.index * chunk
 }
 
-// around is an offset of a pipeline, which in reused scratch begins anew with every chunk of it.
+// around returns an offset of a pipeline. In reused scratch it wraps around at the end of a chunk.
 func (u *unroller) around(b schedule.Buffer, skip int64) int64 {
 	if b == schedule.Scratch && u.plan.reuse {
 		return skip % u.scratchChunk(u.rank)
@@ -202,8 +204,8 @@ func (u *unroller) around(b schedule.Buffer, skip int64) int64 {
 	return skip
 }
 
-// place gives a node its lane and what it comes after: in order by default, else after the last
-// nop alone.
+// place sets the lane of a node and the nodes that it awaits: by default the one before it, with
+// StrictNop the last nop.
 func (u *unroller) place(self int32) {
 	n := &u.nodes[self]
 	sync := n.op.what.name == "nop" || n.op.what.name == "barrier"
@@ -218,7 +220,7 @@ func (u *unroller) place(self int32) {
 		u.after(n)
 		u.segment, u.join, u.wide = u.segment[:0], self, 0
 	case n.op.kind == portChannel && !n.op.what.waits:
-		u.after(n) // the block's first lane: a proxy takes its requests in order
+		u.after(n) // on the block's first lane, since a proxy serves requests in order
 		u.segment = append(u.segment, self)
 	default:
 		u.wide++
@@ -229,7 +231,7 @@ func (u *unroller) place(self int32) {
 	u.width = max(u.width, n.lane+1)
 	n.lane += u.base
 	u.file(self)
-	if n.op.what.name == "barrier" { // it has come; then it leaves
+	if n.op.what.name == "barrier" { // after arriving, it leaves
 		u.nodes = append(u.nodes, *n)
 		leaves := &u.nodes[self+1]
 		leaves.awaits, leaves.leaves = nil, true
@@ -240,14 +242,14 @@ func (u *unroller) place(self int32) {
 	}
 }
 
-// after has a node come after the last nop.
+// after makes a node await the last nop.
 func (u *unroller) after(n *node) {
 	if u.join >= 0 {
 		n.awaits = append(n.awaits, u.join)
 	}
 }
 
-// file adds a node to its lane.
+// file appends a node to its lane.
 func (u *unroller) file(self int32) {
 	n := &u.nodes[self]
 	lanes := &u.lanes[u.rank]
@@ -257,7 +259,7 @@ func (u *unroller) file(self int32) {
 	(*lanes)[n.lane] = append((*lanes)[n.lane], self)
 }
 
-// finish gives a block a lane even if it does nothing.
+// finish gives an empty block a lane.
 func (u *unroller) finish() {
 	for len(u.lanes[u.rank]) < int(u.base)+1 {
 		u.lanes[u.rank] = append(u.lanes[u.rank], nil)

@@ -8,28 +8,28 @@ import (
 	"collsim/schedule"
 )
 
-// write is packets that a node writes into a rank's scratch buffer.
+// write is a range of packets that a node writes into a rank's scratch buffer.
 type write struct {
 	put
 	rank     int32
 	from, to int64
-	readers  []int32 // the first node of each lane that awaits them
+	readers  []int32 // the first node of each lane that awaits it
 }
 
-// flags are the writes to a rank's scratch buffer, by the intervals between their ends.
+// flags holds the writes to a rank's scratch buffer, by the intervals between their ends.
 type flags struct {
 	starts  []int64
-	writers [][]int32 // of the interval that begins there
+	writers [][]int32 // writes to the interval that begins there
 }
 
-// maxOverlaps bounds the intervals that writes are divided into, all together.
+// maxOverlaps bounds the intervals of all writes together.
 const maxOverlaps = 1 << 22
 
-// maxLooks bounds how often a reader looks at a write.
+// maxLooks bounds the comparisons of readers with writes.
 const maxLooks = 1 << 26
 
-// pairPackets finds whose packets each node awaits. Within a launch a flag is raised once: a word
-// that several nodes write lets its readers go on after any of them.
+// pairPackets finds the writes whose packets each node awaits. Within a launch a flag is raised
+// once: if several nodes write a word, its readers continue after any of them.
 func (l *lowering) pairPackets() error {
 	writes := l.packetWrites()
 	byRank, err := l.intervals(writes)
@@ -60,7 +60,7 @@ func (l *lowering) pairPackets() error {
 	return nil
 }
 
-// packetWrites lists who writes packets where.
+// packetWrites lists the writes of packets.
 func (l *lowering) packetWrites() []write {
 	var writes []write
 	for i := range l.nodes {
@@ -111,12 +111,12 @@ func (l *lowering) intervals(writes []write) ([]flags, error) {
 	return byRank, nil
 }
 
-// at is the interval that begins at off or, if none does, the next.
+// at returns the interval that begins at off or, if none does, the next.
 func (f *flags) at(off int64) int {
 	return sort.Search(len(f.starts), func(k int) bool { return f.starts[k] >= off })
 }
 
-// awaited is the writes that a node's packets await.
+// awaited returns the writes that a node's packets await.
 func (l *lowering) awaited(i int32, writes []write, f *flags) []int32 {
 	var all []int32
 	for s := range l.nodes[i].src {
@@ -145,8 +145,8 @@ func (l *lowering) awaited(i int32, writes []write, f *flags) []int32 {
 	return slices.Compact(all)
 }
 
-// first is which of the writers of a word a reader waits for; −1 if any of several will do, so
-// that none of them is sure to come before.
+// first returns the one of a word's writers that a reader awaits. It is −1 if any of several may
+// come first, so that none is certain to precede the reader.
 func (l *lowering) first(i int32, writers []int32, writes []write) int32 {
 	reader := &l.nodes[i]
 	alone := int32(-1)
@@ -167,11 +167,11 @@ func (l *lowering) first(i int32, writers []int32, writes []write) int32 {
 	return alone
 }
 
-// chunkOf is the chunk that a write begins in.
+// chunkOf returns the chunk in which a write begins.
 func (l *lowering) chunkOf(w *write) int64 { return w.from / max(1, l.chunk) }
 
-// deliver has a write reach its readers. One lane elsewhere gets the data's own message; several
-// get a flag each, after the data; those of the same rank await an event.
+// deliver orders the readers of a write after it. A single lane on another rank gets the data's own
+// message. Several get a flag each, after the data. Lanes of the same rank await an event.
 func (l *lowering) deliver(w *write, numbers map[[2]int32]int32, lane [2]int32) {
 	writer := &l.nodes[w.node]
 	var far []int32

@@ -2,13 +2,13 @@ package mscclpp
 
 import "collsim/schedule"
 
-// plan is the file.
+// plan holds the contents of a file.
 type plan struct {
 	name, collective string
 	protocol         string
 	inPlace          bool
 	reuse            bool // reuse_resources: scratch has a fixed size
-	double           bool // use_double_scratch_buffer: launches take turns between its halves
+	double           bool // use_double_scratch_buffer: launches alternate between its halves
 	align            int64
 	least, most      uint64 // message size in bytes
 	gpus             []gpu
@@ -46,7 +46,7 @@ type channel struct {
 	groups [][]int32
 }
 
-// remote is a buffer of another rank that a GPU may reach.
+// remote is a buffer of another rank that a GPU may access.
 type remote struct {
 	line   int
 	rank   int64
@@ -58,7 +58,7 @@ type remote struct {
 type block struct {
 	line              int
 	id                int64
-	channels, remotes [4][]int32 // by kind: positions among the GPU's
+	channels, remotes [4][]int32 // by kind: indices into the GPU's
 	ops               []op
 }
 
@@ -68,26 +68,26 @@ type op struct {
 	what     *operation
 	kind     kind
 	src, dst []ref
-	channels []int32 // among the block's of that kind
-	tb, tbs  int64   // of the thread blocks that share the operation
+	channels []int32 // indices into the block's of that kind
+	tb, tbs  int64   // index and number of the thread blocks that share the operation
 	barrier  int64
-	blocks   int64 // that meet at the barrier
+	blocks   int64 // number of blocks at the barrier
 	sems     []int32
 	unit     int64 // bytes of an iteration of a pipeline
-	chunks   int64 // that a pipeline goes through
+	chunks   int64 // of a whole pipeline
 	body     []op
 	reduce   string
 
 	in, out []operand // resolved
-	wires   []int32   // channels among the GPU's of that kind
+	wires   []int32   // indices into the GPU's channels of that kind
 }
 
-// ref is a buffer's chunks that an operation names.
+// ref is a range of chunks of a buffer that an operation names.
 type ref struct {
 	line        int
 	space       byte            // 'l'ocal, 'r'emote, 's'witch
 	buffer      schedule.Buffer // of a local one
-	id          int64           // of the remote buffer or switch channel, among the block's
+	id          int64           // of the remote buffer or switch channel, index into the block's
 	index, size int64           // chunks
 	rank        int64           // −1 if not given
 }
@@ -115,12 +115,12 @@ var keyNames = [...]string{"src_buff", "dst_buff", "channel_type", "channel_ids"
 	"tbg_info", "barrier_id", "num_threadblocks", "semaphore_ids", "iter_context", "ops",
 	"buffer_type", "buffer_offset", "size", "dst_chunk"}
 
-// operation is what is known of operations of a name.
+// operation describes the operations of a name.
 //
 // Operands are spelled as letters: l plain elements of this rank; p packets of this rank; q the
-// same, taken without a look at their flags; r plain elements of another rank; R packets there; s
-// plain elements through a switch; S packets through one. A star repeats the letter before it, from
-// no times on.
+// same, read without checking their flags; r plain elements of another rank; R packets there; s
+// plain elements through a switch; S packets through one. A star repeats the letter before it, zero
+// or more times.
 type operation struct {
 	name       string
 	need, may  int // keys
@@ -131,7 +131,7 @@ type operation struct {
 	waits      bool
 	relaxed    bool
 	packsFirst bool // packets are added before the plain operand
-	unknown    bool // to the executor
+	unknown    bool // not known to the executor
 }
 
 const (
@@ -139,7 +139,7 @@ const (
 	reaches = moves | keyKind
 )
 
-// operations are all that there are, in the order of their explanation in doc.go.
+// operations lists all operations, in the order of their explanation in doc.go.
 var operations = []operation{
 	{name: "nop"},
 	{name: "barrier", need: keyBarrier | keyBlocks},
@@ -188,7 +188,7 @@ var operations = []operation{
 	{name: "pipeline", need: keyIter | keyOps},
 }
 
-// letter is what the i-th operand of a pattern is, 0 if it has none.
+// letter returns the letter of the i-th operand of a pattern, 0 if it has none.
 func letter(pattern string, i int) byte {
 	star := len(pattern) > 0 && pattern[len(pattern)-1] == '*'
 	if star {
@@ -203,7 +203,7 @@ func letter(pattern string, i int) byte {
 	return 0
 }
 
-// least is the fewest operands of a pattern.
+// least returns the fewest operands of a pattern.
 func least(pattern string) int {
 	if n := len(pattern); n > 0 && pattern[n-1] == '*' {
 		return n - 2

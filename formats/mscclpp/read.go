@@ -2,7 +2,7 @@ package mscclpp
 
 import "collsim/schedule"
 
-// Bounds of what is read: beyond them a plan is refused, not a machine exhausted.
+// Bounds of a plan: a larger one is refused before it exhausts memory.
 const (
 	maxRanks  = 1 << 16
 	maxChunks = 1 << 24
@@ -43,7 +43,7 @@ func (d *decoder) plan() *plan {
 	return p
 }
 
-// word reads one of some words.
+// word reads one of several words.
 func (d *decoder) word(what string, s *string, words ...string) int {
 	d.text(what, s)
 	for i, w := range words {
@@ -179,7 +179,7 @@ func (d *decoder) block(g *gpu) {
 	g.blocks = append(g.blocks, b)
 }
 
-// ids reads which of the GPU's channels or remote buffers a block uses.
+// ids reads the indices of the GPU's channels or remote buffers that a block uses.
 func (d *decoder) ids(into *[4][]int32, typeKey, idsKey string, more ...string) {
 	var k kind
 	var list []int32
@@ -188,7 +188,7 @@ func (d *decoder) ids(into *[4][]int32, typeKey, idsKey string, more ...string) 
 		{typeKey, true, func() { d.kind(&k, append([]string{"memory", "port"}, more...)...) }},
 		{idsKey, true, func() { d.numbers(idsKey, &list, maxIDs) }},
 	}
-	if more != nil { // old plans name the buffer here too
+	if more != nil { // old plans repeat the buffer here
 		fields = append(fields, field{"buff", false, func() { d.buffer("buff", &unused) }})
 	}
 	d.object("an entry of "+idsKey, fields)

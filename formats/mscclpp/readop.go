@@ -2,7 +2,7 @@ package mscclpp
 
 import "strings"
 
-// op reads an operation; inside a pipeline if so.
+// op reads an operation; inside says that it is part of a pipeline.
 func (d *decoder) op(inside bool) op {
 	o := op{tbs: 1}
 	var name string
@@ -38,7 +38,7 @@ func (d *decoder) op(inside bool) op {
 	}
 	if o.what.unknown {
 		load.line, load.space, load.rank = o.line, 's', -1
-		if len(o.channels) > 0 { // that of the load: its position among the block's channels
+		if len(o.channels) > 0 { // the load's channel, by its index among the block's
 			load.id = int64(o.channels[0])
 		}
 		o.src, o.dst = []ref{load}, []ref{store}
@@ -46,7 +46,7 @@ func (d *decoder) op(inside bool) op {
 	return o
 }
 
-// opFields are the keys of an operation besides its name, in the order of keyNames.
+// opFields lists the keys of an operation besides its name, in the order of keyNames.
 func (d *decoder) opFields(o *op, load, store *ref) []field {
 	list := func(what string, refs *[]ref) func() {
 		return func() {
@@ -88,7 +88,7 @@ func operationOf(name string) *operation {
 	return nil
 }
 
-// checkKeys says which keys an operation lacks, or may not have.
+// checkKeys reports a key that an operation lacks, or must not have.
 func (d *decoder) checkKeys(o *op, has int) {
 	d.line = o.line
 	for i, key := range keyNames {
@@ -150,8 +150,8 @@ func (d *decoder) iteration(o *op) {
 	})
 }
 
-// pattern is how an operation's operands are spelled, given its channel: a proxy takes packets for
-// a port as they lie, flags and all, without a look at them.
+// pattern returns the patterns of an operation's operands, given its channel. A proxy copies
+// packets for a port as plain memory, flags included, without checking them.
 func (o *op) pattern() (src, dst string) {
 	if o.what.name == "ppkt" && o.kind == portChannel {
 		return "qq*", o.what.dst

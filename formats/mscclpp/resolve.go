@@ -6,7 +6,8 @@ import (
 	"collsim/schedule"
 )
 
-// operand is elements that an operation reads or writes, on the rank or the team that has them.
+// operand is a range of elements that an operation reads or writes, with the rank or the team that
+// owns them.
 type operand struct {
 	letter byte // as in operation
 	rank   int32
@@ -16,11 +17,11 @@ type operand struct {
 	size   int64
 	off, n int64 // elements, once the size is known
 
-	peer schedule.Peer // who observes a put; whose message it is
+	peer schedule.Peer // of a put: the lane that observes it; of a message: its sender
 	loud bool          // the put has a message
 }
 
-// wiring is a GPU's channels in the order in which they are numbered.
+// wiring holds a GPU's channels, by their numbers.
 type wiring struct {
 	peers [4][]int32 // of memory and port channels
 	other [4][]int32 // the peer's number of the same channel, −1 if it has none
@@ -29,10 +30,10 @@ type wiring struct {
 
 type team struct {
 	buffer schedule.Buffer
-	ranks  []int32 // rising
+	ranks  []int32 // ascending
 }
 
-// resolve follows every number of the plan to what it names.
+// resolve replaces every index of the plan by the object that it names.
 func (l *lowering) resolve() error {
 	l.ghosts = make([]ghost, len(l.plan.gpus))
 	l.wires = make([]wiring, len(l.plan.gpus))
@@ -84,7 +85,7 @@ func (l *lowering) wire(rank int) error {
 	return nil
 }
 
-// join finds the other end of every channel: the k-th of rank r to rank q is the k-th of q to r.
+// join finds the other end of every channel: the k-th of rank r to rank q meets the k-th of q to r.
 func (l *lowering) join() {
 	type end struct{ from, to int32 }
 	for k := memoryChannel; k <= portChannel; k++ {
@@ -151,7 +152,7 @@ func (l *lowering) resolveChannels(g *gpu, b *block, o *op) error {
 	return nil
 }
 
-// resolveOperands finds who has what an operation reads and writes.
+// resolveOperands finds the owners of the elements that an operation reads and writes.
 func (l *lowering) resolveOperands(g *gpu, b *block, o *op) error {
 	src, dst := o.pattern()
 	for side, refs := range [2][]ref{o.src, o.dst} {
@@ -213,7 +214,7 @@ func (l *lowering) operand(g *gpu, b *block, o *op, r *ref, is byte) (operand, e
 	return x, l.checkRange(r, &x)
 }
 
-// checkRange says that a range of chunks is none, or that packets do not lie in scratch.
+// checkRange refuses chunks that do not exist, and packets outside of scratch.
 func (l *lowering) checkRange(r *ref, x *operand) error {
 	packets := x.letter == 'p' || x.letter == 'q' || x.letter == 'R' || x.letter == 'S'
 	if packets && x.buffer != schedule.Scratch {
@@ -232,7 +233,7 @@ func (l *lowering) checkRange(r *ref, x *operand) error {
 	return nil
 }
 
-// checkShape says that an operation's operands do not fit together.
+// checkShape refuses operands of an operation that do not match each other.
 func (l *lowering) checkShape(g *gpu, o *op) error {
 	if o.what.pairs && len(o.in) != len(o.out) {
 		return at(o.line, "%s of %d sources to %d destinations; as many are needed", o.what.name,

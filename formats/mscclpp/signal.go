@@ -6,7 +6,7 @@ import (
 	"collsim/schedule"
 )
 
-// Tags keep the connections between two lanes apart, one for each purpose and channel or packet.
+// Tags distinguish the connections between two lanes: one for each purpose and channel or packet.
 const (
 	tagMemory = iota // signals of a memory channel
 	tagPort          // signals of a port channel
@@ -15,14 +15,14 @@ const (
 	tagPurposes
 )
 
-// end is what a rank does with one of its channels, in order.
+// end holds the uses of one of a rank's channels, in order.
 type end struct {
 	signals []signal
 	waits   []int32 // nodes
-	left    []put   // puts over a port that no signal follows
+	left    []put   // puts over a port without a later signal
 }
 
-// signal is a signal, and the puts over its port that it follows.
+// signal is a signal, and the puts over its port that precede it.
 type signal struct {
 	node int32
 	puts []put
@@ -60,7 +60,7 @@ func (l *lowering) pairSignals() error {
 	return nil
 }
 
-// use notes what a node does with its j-th channel.
+// use records a node's use of its j-th channel.
 func (l *lowering) use(e *end, i int32, j int) error {
 	n := &l.nodes[i]
 	if n.op.kind == portChannel && j < len(n.dst) && n.dst[j].letter == 'r' && n.dst[j].n > 0 {
@@ -82,14 +82,14 @@ func (l *lowering) use(e *end, i int32, j int) error {
 	return nil
 }
 
-// ambiguous is the error of a channel or semaphore that several blocks use in the same way.
+// ambiguous makes the error of a channel or semaphore that several blocks use in the same way.
 func (l *lowering) ambiguous(n *node, what string, other int32) error {
 	return at(n.op.line, "thread blocks %d and %d of gpu %d both %s at the same counter: which of "+
 		"them meets which is left to chance", other, n.block, n.rank, what)
 }
 
-// pairEnd pairs the signals that a rank makes over a channel, and leaves the waits at its other end
-// that none is for to a deadlock.
+// pairEnd pairs the signals of a rank over a channel with the waits at its other end. Waits without
+// a signal never end.
 func (l *lowering) pairEnd(ends [][4][]end, rank int32, k kind, wire int32) {
 	peer, other := l.wires[rank].peers[k][wire], l.wires[rank].other[k][wire]
 	mine := &ends[rank][k][wire]
@@ -97,7 +97,7 @@ func (l *lowering) pairEnd(ends [][4][]end, rank int32, k kind, wire int32) {
 	if other >= 0 {
 		waits = ends[peer][k][other].waits
 	} else {
-		for _, w := range mine.waits { // nobody is at the other end
+		for _, w := range mine.waits { // the other end does not exist
 			l.wanting(w, "nobody signals: rank %d has no such channel", peer)
 		}
 		other = int32(len(l.wires[peer].peers[k])) + wire
@@ -121,18 +121,18 @@ func (l *lowering) pairEnd(ends [][4][]end, rank int32, k kind, wire int32) {
 	l.unobserved(mine.left, peer, other)
 }
 
-// tag is the tag of a purpose, of the number-th channel or packet.
+// tag returns the tag of a purpose, for the number-th channel or packet.
 func tag(number, purpose int32) int32 { return number*tagPurposes + purpose }
 
-// wanting has a node wait for ever.
+// wanting makes a node wait forever, and notes why.
 func (l *lowering) wanting(i int32, format string, args ...any) {
 	l.nodes[i].never = true
 	l.ghosts[l.nodes[i].rank].needed = true
 	l.find(schedule.Deadlock, i, format, args...)
 }
 
-// meet pairs a signal with its wait, which also observes the puts before the signal. A relaxed one
-// orders nothing, unless a proxy makes it.
+// meet pairs a signal with its wait, which also observes the puts before the signal. A relaxed
+// signal orders nothing, unless a proxy makes it.
 func (l *lowering) meet(s signal, w int32, k kind, wire int32) {
 	from, to := &l.nodes[s.node], &l.nodes[w]
 	for _, p := range s.puts {
@@ -152,18 +152,18 @@ func (l *lowering) meet(s signal, w int32, k kind, wire int32) {
 		relaxed)
 }
 
-// signal has a node signal a peer.
+// signal adds a signal of a node to a peer.
 func (l *lowering) signal(i int32, peer schedule.Peer, relaxed bool) {
 	l.nodes[i].signals = append(l.nodes[i].signals, schedule.Dest{Peer: peer, Relaxed: relaxed})
 }
 
-// observe gives a put a message to whoever observes it.
+// observe gives a put a message to the lane that observes it.
 func (l *lowering) observe(p put, peer schedule.Peer) {
 	d := &l.nodes[p.node].dst[p.dst]
 	d.peer, d.loud = peer, true
 }
 
-// unobserved has nobody but a ghost observe puts: nothing is ordered after them.
+// unobserved makes a ghost observe puts, so that nothing is ordered after them.
 func (l *lowering) unobserved(puts []put, peer, wire int32) {
 	for _, p := range puts {
 		n := &l.nodes[p.node]
@@ -175,8 +175,8 @@ func (l *lowering) unobserved(puts []put, peer, wire int32) {
 	}
 }
 
-// pairBarriers has every block that leaves the n-th meeting at a barrier come after all that meet
-// there.
+// pairBarriers makes every block that leaves a barrier for the n-th time await all blocks that
+// arrive there for the n-th time.
 func (l *lowering) pairBarriers() error {
 	type meeting struct{ rank, barrier, round int32 }
 	type visitor struct{ rank, block, barrier int32 }
@@ -203,7 +203,7 @@ func (l *lowering) pairBarriers() error {
 	return nil
 }
 
-// meeting orders the blocks that meet.
+// meeting orders the blocks at one meeting of a barrier.
 func (l *lowering) meeting(nodes []int32) error {
 	first := l.nodes[nodes[0]].op
 	for _, i := range nodes {
@@ -223,7 +223,7 @@ func (l *lowering) meeting(nodes []int32) error {
 	if len(nodes) == 1 {
 		return nil
 	}
-	// The last block waits for all, and lets the others go: their number of events stays linear.
+	// The last block awaits all, and the others await it: the number of events stays linear.
 	gate := &l.nodes[nodes[len(nodes)-1]]
 	for _, i := range nodes[:len(nodes)-1] {
 		gate.awaits = append(gate.awaits, i-1)

@@ -8,7 +8,7 @@ import (
 	"collsim/schedule"
 )
 
-// labels are the collectives that plans name.
+// labels lists the collectives that plans name.
 var labels = []struct {
 	name string
 	kind collective.Kind
@@ -21,7 +21,7 @@ var labels = []struct {
 	{"custom", collective.Custom},
 }
 
-// label is the collective of the plan's label; Custom for any other.
+// label returns the collective of the plan's label; Custom for any other.
 func (l *lowering) label() collective.Kind {
 	for _, x := range labels {
 		if x.name == l.plan.collective {
@@ -32,7 +32,7 @@ func (l *lowering) label() collective.Kind {
 	return collective.Custom
 }
 
-// size settles the problem, and how many elements a chunk has.
+// size determines the problem and the elements of a chunk.
 func (l *lowering) size() error {
 	if err := l.settleOptions(); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (l *lowering) size() error {
 	return nil
 }
 
-// settleOptions refuses options that the executor has no counterpart for.
+// settleOptions refuses options that have no counterpart in the executor.
 func (l *lowering) settleOptions() error {
 	o := &l.options
 	switch o.Protocol {
@@ -89,7 +89,7 @@ func (l *lowering) settleOptions() error {
 	})
 }
 
-// eachOp calls f with every operation, pipelines before what is in them.
+// eachOp calls f with every operation, pipelines before their contents.
 func (l *lowering) eachOp(f func(g *gpu, o *op) error) error {
 	for r := range l.plan.gpus {
 		g := &l.plan.gpus[r]
@@ -110,8 +110,8 @@ func (l *lowering) eachOp(f func(g *gpu, o *op) error) error {
 	return nil
 }
 
-// problem is the collective at the size asked for, or else at the least size at which every thread
-// block has a few elements and every pipeline goes round twice.
+// problem returns the collective at the requested size. Without one it takes the least size at
+// which every thread block has a few elements and every pipeline has two iterations.
 func (l *lowering) problem(kind collective.Kind, ranks int) (collective.Spec, error) {
 	o := l.options
 	if kind == collective.Custom {
@@ -148,8 +148,8 @@ func (l *lowering) problem(kind collective.Kind, ranks int) (collective.Spec, er
 	return one, nil
 }
 
-// measure is a rank with chunks, the elements of its input (or else output) of a problem whose
-// count is 1, and its chunks of them.
+// measure returns a rank with chunks, and their number. elements are those of its input (or else
+// output) in a problem whose count is 1.
 func (l *lowering) measure(unit *collective.Spec) (rank int, elements, chunks int64) {
 	for rank := range l.plan.gpus {
 		g := &l.plan.gpus[rank]
@@ -163,10 +163,10 @@ func (l *lowering) measure(unit *collective.Spec) (rank int, elements, chunks in
 	return 0, 0, 0
 }
 
-// multiple is the least multiple of b that is not less than a.
+// multiple rounds a up to a multiple of b.
 func (l *lowering) multiple(a, b int64) int64 { return (a + b - 1) / b * b }
 
-// custom is a problem without definition: every rank has its chunks, all of one size.
+// custom returns a problem without definition: every rank has its chunks, all of one size.
 func (l *lowering) custom(ranks int) (collective.Spec, error) {
 	o := l.options
 	s, err := o.Spec(collective.Custom, ranks, 1, l.plan.inPlace)
@@ -193,7 +193,7 @@ func (l *lowering) custom(ranks int) (collective.Spec, error) {
 	return s, nil
 }
 
-// grain is the elements of the smallest chunk worth looking at.
+// grain returns the elements of the smallest useful chunk.
 func (l *lowering) grain() int64 {
 	units, tail := int64(1), int64(0)
 	l.eachOp(func(_ *gpu, o *op) error {
@@ -204,7 +204,7 @@ func (l *lowering) grain() int64 {
 	return (units*l.plan.align + tail) / int64(l.options.DataType().Width())
 }
 
-// fit makes the count large enough for min_message_size, where it is not given.
+// fit raises the count to min_message_size, where no size is given.
 func (l *lowering) fit(s *collective.Spec) {
 	size := l.messageSize(s)
 	least := min(l.plan.least, math.MaxInt64/2)
@@ -214,7 +214,7 @@ func (l *lowering) fit(s *collective.Spec) {
 	}
 }
 
-// messageSize is what the executor calls the size of a message, in bytes.
+// messageSize returns the executor's message size, in bytes.
 func (l *lowering) messageSize(s *collective.Spec) int64 {
 	n := s.In(0)
 	if l.plan.collective == "allgather" {
@@ -223,13 +223,13 @@ func (l *lowering) messageSize(s *collective.Spec) int64 {
 	return n * int64(s.Type.Width())
 }
 
-// uneven is the error of elements that chunks do not divide.
+// uneven makes the error of elements that chunks do not divide.
 func (l *lowering) uneven(rank int, elements, chunks int64) error {
 	return fmt.Errorf("%d elements in %d chunks of rank %d do not come out even: %s", elements,
 		chunks, rank, l.sizes())
 }
 
-// checkSize refuses what the executor refuses: chunks that are not of one size, or not aligned,
+// checkSize refuses the sizes that the executor refuses: chunks of several sizes, or not aligned,
 // and messages out of range.
 func (l *lowering) checkSize(s *collective.Spec) error {
 	width := int64(s.Type.Width())
@@ -258,8 +258,9 @@ func (l *lowering) checkSize(s *collective.Spec) error {
 	return nil
 }
 
-// shiftSendRecv makes a problem of its own of a plan whose ranks do not send to the next one but to
-// one further on, as those for several nodes do: every rank sends its vector to that rank.
+// shiftSendRecv handles a sendrecv plan whose ranks send not to the next rank but to one further,
+// as in plans for several nodes. It makes the problem one with splits. Every rank sends its vector
+// to that rank.
 func (l *lowering) shiftSendRecv(s *collective.Spec) {
 	shift := l.shift()
 	if l.options.As != 0 || shift == 1 || shift == 0 || s.InPlace {
@@ -274,10 +275,11 @@ func (l *lowering) shiftSendRecv(s *collective.Spec) {
 	s.Kind, s.Count, s.Splits = collective.AllToAllV, 0, splits
 }
 
-// maxShift bounds the ranks of a matrix of who sends to whom.
+// maxShift bounds the ranks of a matrix of splits.
 const maxShift = 1 << 12
 
-// shift is how much further on the rank is whose output each rank reaches; 0 if that is not one.
+// shift returns the distance to the rank whose output each rank accesses; 0 if it is not the same
+// for all.
 func (l *lowering) shift() int {
 	n, shift := len(l.plan.gpus), 0
 	if n > maxShift {
@@ -300,7 +302,7 @@ func (l *lowering) shift() int {
 	return shift
 }
 
-// sizes says for which sizes a verdict holds.
+// sizes describes the sizes for which a verdict holds.
 func (l *lowering) sizes() string {
 	text := fmt.Sprintf("chunks must be multiples of %d bytes (buffer_alignment)", l.plan.align)
 	if l.plan.least > 0 {

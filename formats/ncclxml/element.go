@@ -13,8 +13,8 @@ import (
 	"collsim/unit"
 )
 
-// What a file has at most. NCCL itself takes 256 elements of 16 attributes; its dumps of whole
-// racks have a few thousand.
+// Limits of a file. NCCL itself reads 256 elements of 16 attributes; its dumps of whole racks have
+// a few thousand.
 const (
 	maxBytes      = 16 << 20
 	maxElements   = 1 << 14
@@ -23,7 +23,7 @@ const (
 	maxValue      = 4096
 )
 
-// element is a tag with what is in it.
+// element is a tag with its contents.
 type element struct {
 	name string
 	at   map[string]string
@@ -31,11 +31,11 @@ type element struct {
 	line int
 }
 
-// Error says what is wrong with a file, and where.
+// Error describes an error in a file, and its place.
 type Error = system.Error
 
-// parse reads the elements of a file. Entities of its own, and anything but UTF-8, are refused by
-// the XML reader.
+// parse parses the elements of a file. The XML reader refuses entities defined in the file, and
+// anything but UTF-8.
 func parse(file string, data []byte) (*element, error) {
 	if len(data) > maxBytes {
 		return nil, system.Errorf(file, 0, "has %d bytes; a topology file has at most %d",
@@ -89,7 +89,7 @@ func parse(file string, data []byte) (*element, error) {
 	}
 }
 
-// newElement takes a tag over, and says why it does not.
+// newElement converts a tag; the text is the reason why it is refused.
 func newElement(t xml.StartElement, line int) (*element, string) {
 	e := &element{name: t.Name.Local, at: map[string]string{}, line: line}
 	if len(t.Attr) > maxAttributes {
@@ -109,8 +109,8 @@ func newElement(t xml.StartElement, line int) (*element, string) {
 	return e, ""
 }
 
-// number reads an attribute: decimal, or hexadecimal after 0x. An empty one, or one that is not
-// there, is other.
+// number parses an attribute: decimal, or hexadecimal after 0x. If it is empty or absent, it
+// returns other.
 func (e *element) number(file, key string, other int) (int, error) {
 	text := strings.TrimSpace(e.at[key])
 	if text == "" {
@@ -126,7 +126,7 @@ func (e *element) number(file, key string, other int) (int, error) {
 	return int(n), nil
 }
 
-// microseconds reads an attribute that is a time without a unit, 0 where there is none.
+// microseconds parses an attribute that is a time without a unit, 0 if absent.
 func (e *element) microseconds(file, key string) (unit.Time, error) {
 	text := strings.TrimSpace(e.at[key])
 	if text == "" {

@@ -12,8 +12,8 @@ import (
 	"collsim/unit"
 )
 
-// What Write adds to NCCL's attributes, which NCCL passes over: what a link reaches, where that is
-// not what NCCL counts; a PCIe switch that only says which GPUs a NIC is near to; and the NUMA
+// Attributes that Write adds to NCCL's, and NCCL ignores: the measured rate of a link, where it
+// differs from NCCL's estimate; a PCIe switch that only groups the GPUs near a NIC; and the NUMA
 // domains that a processor has a link to, where these are not all.
 const (
 	reached   = "reached"
@@ -21,7 +21,7 @@ const (
 	peersOf   = "peers"
 )
 
-// extras takes over what Write says of the whole machine, and names the machine.
+// extras reads the additions of Write about the whole machine, and names the machine.
 func (f *file) extras() error {
 	x, at := &f.facts, f.root.at
 	x.File = f.name
@@ -60,7 +60,7 @@ func (f *file) extras() error {
 	return f.shares(at["nic_share"])
 }
 
-// shares reads "95 %", or "4: 90 %, 8: 85 %".
+// shares parses "95 %", or "4: 90 %, 8: 85 %".
 func (f *file) shares(text string) error {
 	if text == "" {
 		return nil
@@ -83,7 +83,7 @@ func (f *file) shares(text string) error {
 	return nil
 }
 
-// shortened is a text as it is quoted.
+// shortened cuts a long text, for quotation.
 func shortened(s string) string {
 	if r := []rune(s); len(r) > 60 {
 		return string(r[:60]) + "…"

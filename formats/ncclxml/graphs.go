@@ -11,21 +11,22 @@ import (
 // Graph is one of the graphs that NCCL's search has found: NCCL_GRAPH_DUMP_FILE writes them,
 // NCCL_GRAPH_FILE reads them.
 type Graph struct {
-	// Orders has by channel the GPUs of a node in their order, counted from 0; of NVLS the head alone.
+	// Orders lists, by channel, the GPUs of a node in their order, counted from 0; for NVLS the
+	// head alone.
 	Orders               [][]int32
 	SpeedIntra           float64 // GB/s of 10⁹ of a channel, within a node
 	SpeedInter           float64 // and between nodes
-	LatencyInter         float64 // that the network's plugin reports, microseconds
-	TypeIntra, TypeInter string  // the longest path: "NVL", "PIX" …
-	Same                 bool    // all channels take the same way
+	LatencyInter         float64 // as the network's plugin reports it, microseconds
+	TypeIntra, TypeInter string  // type of the longest path: "NVL", "PIX" …
+	Same                 bool    // all channels use the same links
 	Pattern, CrossNIC    int
-	HasNets              bool // channels begin and end at a NIC: it is of several nodes
+	HasNets              bool // channels begin and end at a NIC: it spans several nodes
 }
 
-// Graphs are those of a file; nil is none.
+// Graphs holds the graphs of a file; nil for one that it does not have.
 type Graphs struct{ Ring, Tree, NVLS *Graph }
 
-// The numbers of graphs.
+// The ids of graphs.
 const (
 	ringID = 0
 	treeID = 1
@@ -35,12 +36,13 @@ const (
 // nvlsPattern is the pattern of NVLS: a channel begins with its head, and no order follows.
 const nvlsPattern = 5
 
-// pathTypes are the types of paths, the shortest first.
+// pathTypes lists the types of paths, the shortest first.
 var pathTypes = []string{"LOC", "NVL", "NVB", "C2C", "PIX", "PXB", "P2C", "PXN", "PHB", "SYS",
 	"NET"}
 
-// Short reports whether the paths of a graph are no longer than LL128 wants them: NVLinks, one GPU
-// between them at most, and to the NIC no processor; from Hopper on another GPU's NIC as well.
+// Short reports whether the paths of a graph are short enough for LL128. Within the node they must
+// be NVLinks, with at most one GPU between, and no processor may be on the path to the NIC. From
+// Hopper on the NIC may be another GPU's.
 func (g *Graph) Short(sm int) bool {
 	far := "PXB"
 	if sm >= 90 {
@@ -50,13 +52,13 @@ func (g *Graph) Short(sm int) bool {
 		slices.Index(pathTypes, g.TypeInter) <= slices.Index(pathTypes, far)
 }
 
-// What a file of graphs has at most.
+// Limits of a file of graphs.
 const (
 	mostChannels = 64
 	mostGPUs     = 1 << 10
 )
 
-// ReadGraphs reads a file of graphs; all their channels have the same GPUs. Errors are *Error.
+// ReadGraphs reads a file of graphs, all of whose channels have the same GPUs. Errors are *Error.
 func ReadGraphs(name string, data []byte) (*Graphs, error) {
 	root, err := parse(name, data)
 	if err != nil {
@@ -68,7 +70,7 @@ func ReadGraphs(name string, data []byte) (*Graphs, error) {
 			root.name)
 	}
 	var found Graphs
-	numbers := map[int]bool{} // of GPUs, as the file has them
+	numbers := map[int]bool{} // of GPUs, as in the file
 	for _, e := range root.kids {
 		if e.name != "graph" {
 			return nil, f.wrong(e, "<%.40s>: <graph> is expected", e.name)
@@ -79,7 +81,7 @@ func ReadGraphs(name string, data []byte) (*Graphs, error) {
 		}
 		into := map[int]**Graph{ringID: &found.Ring, treeID: &found.Tree, nvlsID: &found.NVLS}[id]
 		switch {
-		case into == nil: // CollNet's, which are not simulated
+		case into == nil: // CollNet, which is not simulated
 			continue
 		case *into != nil:
 			return nil, f.wrong(e, "<graph id=%d> stands twice", id)
@@ -101,7 +103,7 @@ func ReadGraphs(name string, data []byte) (*Graphs, error) {
 	return &found, nil
 }
 
-// whole reads an attribute that is a number, which must be there.
+// whole parses a required attribute that is a number.
 func (f *file) whole(e *element, key string, least, most int) (int, error) {
 	n, err := e.number(f.name, key, -1)
 	if err == nil && (n < least || n > most) {
@@ -111,8 +113,8 @@ func (f *file) whole(e *element, key string, least, most int) (int, error) {
 	return n, err
 }
 
-// graph reads one graph. numbers gets those of the GPUs of the first one's channels, and holds the
-// others to them.
+// graph reads one graph. The first call stores the GPUs of its channels in numbers; later graphs
+// must have the same.
 func (f *file) graph(e *element, numbers map[int]bool) (*Graph, error) {
 	g := &Graph{TypeIntra: e.at["typeintra"], TypeInter: e.at["typeinter"]}
 	count, err := f.whole(e, "nchannels", 0, mostChannels)
@@ -171,8 +173,8 @@ func (f *file) graph(e *element, numbers map[int]bool) (*Graph, error) {
 	return g, nil
 }
 
-// channel reads the numbers of a channel's GPUs: their ranks, or where there are none their numbers
-// in the driver, which are hexadecimal.
+// channel reads the numbers of a channel's GPUs: their ranks or, without these, their hexadecimal
+// numbers in the driver.
 func (f *file) channel(e *element, g *Graph, numbers map[int]bool) (list []int, err error) {
 	isFirst := len(numbers) == 0
 	for _, kid := range e.kids {

@@ -9,7 +9,7 @@ import (
 	"collsim/unit"
 )
 
-// device finds which GPU they are: the one that is asked for, else that of their PCI ids.
+// device determines the GPU's model: the one asked for, else by the PCI ids.
 func (f *file) device(asked string) error {
 	var first *gpu
 	why := "the file does not say which GPU it is (its <pci> has no vendor and device)"
@@ -56,7 +56,7 @@ func (f *file) device(asked string) error {
 	return nil
 }
 
-// source says more of where a figure is from.
+// source extends the description of a figure's source.
 func (f *file) source(name, text string) {
 	if f.facts.Sources == nil {
 		f.facts.Sources = map[string]string{}
@@ -73,8 +73,8 @@ func cardName(g *gpu) string {
 	return id
 }
 
-// links adds the links between GPUs: those of the tags, or those that boards of the device have
-// where there are no tags at all.
+// links adds the links between GPUs: those of the tags, or, without any tags, those that boards of
+// the device have.
 func (f *file) links() error {
 	hasTag := false
 	for _, g := range f.gpus {
@@ -95,7 +95,7 @@ func (f *file) links() error {
 		case to >= 0:
 			back := l.back(all)
 			if back > l.count || back == l.count && to < l.from {
-				continue // the other end says it, too
+				continue // the other end lists it, too
 			}
 			to = f.gpus[to].node
 		case to == aSwitch:
@@ -112,14 +112,14 @@ func (f *file) links() error {
 	return nil
 }
 
-// bundle is the links that one GPU says it has to another, or to what is not a GPU.
+// bundle holds the links that a GPU lists to another GPU, or to something else.
 type bundle struct {
-	from, to int // GPUs; to is negative for what is none
+	from, to int // GPUs; to is negative if it is not a GPU
 	count    int
 	rate     unit.Rate
 }
 
-// back returns how many links the other end says there are.
+// back returns the number of links that the other end lists.
 func (l *bundle) back(all []*bundle) int {
 	for _, o := range all {
 		if o.from == l.to && o.to == l.from {
@@ -129,7 +129,7 @@ func (l *bundle) back(all []*bundle) int {
 	return 0
 }
 
-// bundles reads the links of all GPUs by their tags.
+// bundles reads the links of all GPUs from their tags.
 func (f *file) bundles() (all []*bundle, err error) {
 	nodes, at := map[string]int{}, map[[2]int]*bundle{}
 	for i, g := range f.gpus {
@@ -185,7 +185,7 @@ func (f *file) bundles() (all []*bundle, err error) {
 	return all, nil
 }
 
-// linkRate returns what NCCL counts for a link of a GPU: by its tag, or else by its model.
+// linkRate returns NCCL's rate for a link of a GPU: by its tag, or else by its model.
 func (f *file) linkRate(tag *element) (unit.Rate, error) {
 	if gcn := tag.at["gcn"]; gcn != "" {
 		return system.XGMIRate(gcn), nil
@@ -200,15 +200,16 @@ func (f *file) linkRate(tag *element) (unit.Rate, error) {
 	return f.model.Link(), nil
 }
 
-// Where a link ends that does not end at a GPU of the file.
+// Other ends of a link than GPUs of the file.
 const (
 	aSwitch  = -1
 	aCPU     = -2
 	nobody   = -3
-	toSwitch = "fffffff:ffff:ff" // of a virtual machine, which does not see its NVSwitches
+	toSwitch = "fffffff:ffff:ff" // in a virtual machine, which does not see its NVSwitches
 )
 
-// target finds the other end of a link: a GPU's number, or one of the above. NCCL goes by tclass.
+// target returns the other end of a link: a GPU's number, or one of the above. As NCCL does, it
+// uses tclass.
 func (f *file) target(e *element, host int, nodes map[string]int) int {
 	class := strings.ToLower(e.at["tclass"])
 	i, isGPU := nodes[busKey(host, e.at["target"])]
@@ -221,7 +222,7 @@ func (f *file) target(e *element, host int, nodes map[string]int) int {
 		class == "" && e.name == "nvlink":
 		return aSwitch
 	}
-	return nobody // a GPU that the file does not have
+	return nobody // a GPU that is not in the file
 }
 
 // above returns the processor above a node.
@@ -237,7 +238,7 @@ func (f *file) above(v int) int {
 	return v
 }
 
-// c2c joins a GPU with its processor: bw is MB/s of each of so many links.
+// c2c connects a GPU with its processor: bw is in MB/s for each of count links.
 func (f *file) c2c(e *element, g *gpu) error {
 	bw, err := e.number(f.name, "bw", 0)
 	if err != nil {
@@ -260,7 +261,7 @@ func (f *file) c2c(e *element, g *gpu) error {
 	return nil
 }
 
-// board adds the links that the GPU's boards have, since the file leaves them to the driver.
+// board adds the links of the GPU's boards, which the file leaves to the driver.
 func (f *file) board() {
 	m, gpus := f.model, len(f.gpus)
 	says := fmt.Sprintf("as boards of %s have them; the file leaves them to the driver", m.Name)

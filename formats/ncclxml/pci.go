@@ -11,8 +11,8 @@ import (
 	"collsim/unit"
 )
 
-// pci adds a device of PCI below a node. aboveIs is the generation of a switch of two levels whose
-// upper level that node is, 0 if it is none.
+// pci adds a PCI device below a node. aboveIs is the generation of a two-level switch whose upper
+// level that node is, 0 if it is none.
 func (f *file) pci(e *element, parent, host, aboveIs int) error {
 	rate, err := f.lanes(e)
 	if err != nil {
@@ -50,8 +50,8 @@ func (f *file) pci(e *element, parent, host, aboveIs int) error {
 	return f.switches(e, parent, host, aboveIs, rate)
 }
 
-// switches adds a PCIe switch, or gives what is below the lower level of a switch of two levels to
-// its upper level, as NCCL does (src/graph/topo.cc, ncclTopoFlattenBcmSwitches).
+// switches adds a PCIe switch. It attaches the devices below the lower level of a two-level switch
+// to its upper level, as NCCL does (src/graph/topo.cc, ncclTopoFlattenBcmSwitches).
 func (f *file) switches(e *element, parent, host, aboveIs int, rate unit.Rate) error {
 	upper, lower, err := f.levels(e)
 	if err != nil {
@@ -80,8 +80,8 @@ func (f *file) switches(e *element, parent, host, aboveIs int, rate unit.Rate) e
 	return nil
 }
 
-// levels returns the generation of a Broadcom switch that shows as two levels, as the upper one and
-// as the lower one of such; 0 if it is none.
+// levels returns the generation of a Broadcom switch that appears as two levels: as the upper one,
+// and as the lower one; 0 if it is none.
 func (f *file) levels(e *element) (upper, lower int, err error) {
 	var id [4]int
 	for i, key := range []string{"vendor", "device", "subsystem_vendor", "subsystem_device"} {
@@ -105,8 +105,8 @@ func (f *file) levels(e *element) (upper, lower int, err error) {
 	return 0, 0, nil
 }
 
-// lanes returns what NCCL counts for the link above a device (src/graph/topo.cc, ncclTopoAddPci):
-// 60, in units of 100 Mbit/s, a lane of an unknown speed, and 16 lanes of an unknown width.
+// lanes returns NCCL's rate for the link above a device (src/graph/topo.cc, ncclTopoAddPci). An
+// unknown speed counts 60, in units of 100 Mbit/s, a lane; an unknown width counts 16 lanes.
 func (f *file) lanes(e *element) (unit.Rate, error) {
 	width, err := e.number(f.name, "link_width", 0)
 	if err != nil {
@@ -132,7 +132,7 @@ func (f *file) lanes(e *element) (unit.Rate, error) {
 	return f.rate(e, unit.Rate(width*lane)*unit.Rate(unit.GB)/80)
 }
 
-// gpu notes a GPU.
+// gpu records a GPU.
 func (f *file) gpu(e, tag *element, g gpu) (err error) {
 	g.pci, g.tag, g.dev = e, tag, -1
 	if g.vendor, err = e.number(f.name, "vendor", 0); err != nil {
@@ -153,8 +153,8 @@ func (f *file) gpu(e, tag *element, g gpu) (err error) {
 	return nil
 }
 
-// order numbers the GPUs: by host, then as the driver does where the file says how, else by bus id,
-// which is the driver's order.
+// order numbers the GPUs by host. Within it they have the driver's numbers if the file states them,
+// else the order of bus ids, which is the driver's.
 func (f *file) order() error {
 	seen, byDev := map[string]*element{}, true
 	for _, g := range f.gpus {
@@ -189,7 +189,7 @@ func (f *file) order() error {
 	return nil
 }
 
-// joinPeers joins two PCIe switches, which both may name each other.
+// joinPeers links two PCIe switches; each may name the other.
 func (f *file) joinPeers(a, b int) {
 	for _, l := range f.sys.Links {
 		if l.Kind == system.Peer && (l.A == a && l.B == b || l.A == b && l.B == a) {
@@ -200,13 +200,13 @@ func (f *file) joinPeers(a, b int) {
 		Rate: 5000 * unit.Rate(unit.GB)})
 }
 
-// busID is a bus id as it compares.
+// busID normalises a bus id for comparison.
 func busID(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
-// busKey names a device of a host.
+// busKey returns the key of a device of a host.
 func busKey(host int, id string) string { return strconv.Itoa(host) + "/" + busID(id) }
 
-// nic adds the ports of a NIC, which has a PCI device unless it hangs on a processor by itself.
+// nic adds the ports of a NIC. It has a PCI device unless it is attached to a processor directly.
 func (f *file) nic(e, pci *element, parent int, rate unit.Rate) error {
 	host := f.sys.Nodes[parent].Host
 	add := func(name string, port unit.Rate, latency unit.Time, dev int) error {
@@ -234,8 +234,8 @@ func (f *file) nic(e, pci *element, parent int, rate unit.Rate) error {
 		port := unit.Rate(mbps) * 125_000
 		switch {
 		case mbps <= 0 && rate == unit.Unlimited:
-			port = 10_000 * 125_000 // what NCCL takes (src/graph/topo.cc, ncclTopoAddNet)
-		case mbps <= 0, rate < unit.Unlimited && port > 16*rate: // of other units
+			port = 10_000 * 125_000 // NCCL's default (src/graph/topo.cc, ncclTopoAddNet)
+		case mbps <= 0, rate < unit.Unlimited && port > 16*rate: // implausible: another unit
 			port = rate
 		}
 		if port, err = f.rate(n, port); err != nil {
@@ -260,7 +260,7 @@ func (f *file) nic(e, pci *element, parent int, rate unit.Rate) error {
 	return add(cmp.Or(pci.at["busid"], "NIC"), rate, 0, -1)
 }
 
-// orderNICs gives NICs the order of the driver, where the file has it.
+// orderNICs orders NICs as the driver does, where the file has that order.
 func (f *file) orderNICs() {
 	isKnown, at := true, make([]int, len(f.devs))
 	for i, dev := range f.devs {
@@ -281,7 +281,7 @@ func (f *file) orderNICs() {
 	f.sys.NICs = nics
 }
 
-// fabricOf tells the network of a NIC by its PCI class and vendor, or by its name.
+// fabricOf returns the network of a NIC, by its PCI class and vendor, or by its name.
 func fabricOf(pci *element, name string) string {
 	switch {
 	case pci == nil || strings.HasPrefix(name, "eth") || strings.HasPrefix(name, "ens"):

@@ -11,8 +11,8 @@ import (
 	"collsim/unit"
 )
 
-// Read reads a topology file as a machine. The name is that of the file, device the GPU that
-// device.preset names, empty if nothing does: it wins over the PCI device id. Errors are *Error.
+// Read reads a topology file as a machine. name is that of the file. device is the GPU that
+// device.preset names, or empty; it takes precedence over the PCI device id. Errors are *Error.
 func Read(name string, data []byte, device string) (*machine.Machine, error) {
 	f, err := read(name, data, device)
 	if err != nil {
@@ -25,7 +25,7 @@ func Read(name string, data []byte, device string) (*machine.Machine, error) {
 	return m, nil
 }
 
-// ReadSystem reads a topology file as NCCL would search it: with switches of two levels as one.
+// ReadSystem reads a topology file as NCCL would search it: with two-level switches as one.
 func ReadSystem(name string, data []byte, device string) (*system.System, error) {
 	f, err := read(name, data, device)
 	if err != nil {
@@ -34,7 +34,7 @@ func ReadSystem(name string, data []byte, device string) (*system.System, error)
 	return f.sys, nil
 }
 
-// file is a topology file while it is read.
+// file holds the state of reading a topology file.
 type file struct {
 	name  string
 	root  *element
@@ -45,33 +45,33 @@ type file struct {
 	hosts   map[string]int // by host_hash
 	cpus    map[string]int // nodes, by host and numaid
 	rates   map[int]unit.Rate
-	others  map[int][]string // NUMA domains that a processor has a link to; nil: all
+	others  map[int][]string // NUMA domains to which a processor has a link; nil: all
 	bridges map[string]int   // nodes, by host and bus id
 	peers   []peer
 	gpus    []gpu
-	devs    []int          // numbers of NICs in the driver, -1 if the file has none
-	fabrics map[int]string // of which network each NIC is
+	devs    []int          // numbers of NICs in the driver, −1 if the file has none
+	fabrics map[int]string // the network of each NIC
 }
 
-// gpu is a GPU before it has a number.
+// gpu is a GPU that has no number yet.
 type gpu struct {
 	pci, tag   *element // tag is <gpu>, nil where there is none
 	node       int
 	parent     int
 	host       int
 	rate       unit.Rate // of its PCIe
-	dev        int       // its number in the driver, -1 if the file has none
+	dev        int       // its number in the driver, −1 if the file has none
 	vendor, id int
 }
 
-// peer is a link between two PCIe switches beside their tree.
+// peer is a link between two PCIe switches outside of their tree.
 type peer struct {
 	from   int
 	host   int
 	target string
 }
 
-// wrong is an error at an element, nil for the whole file.
+// wrong makes an error at an element, nil for the whole file.
 func (f *file) wrong(e *element, format string, args ...any) error {
 	line := 0
 	if e != nil {
@@ -123,7 +123,7 @@ func read(name string, data []byte, device string) (*file, error) {
 	return f, f.extras()
 }
 
-// isTopology refuses other files of XML, by what they are.
+// isTopology refuses other XML files and names what they are.
 func (f *file) isTopology() error {
 	switch f.root.name {
 	case "system":
@@ -142,7 +142,7 @@ func (f *file) isTopology() error {
 		f.root.name)
 }
 
-// cpu adds a processor and all that hangs on it.
+// cpu adds a processor and all that is attached to it.
 func (f *file) cpu(e *element) error {
 	host, ok := f.hosts[e.at["host_hash"]]
 	if !ok {
@@ -187,7 +187,7 @@ func (f *file) cpu(e *element) error {
 	return nil
 }
 
-// socket returns what NCCL counts between a processor and another one, and notes which it is
+// socket returns NCCL's rate between a processor and another one, and records the model
 // (src/graph/topo.cc, ncclTopoGetInterCpuBw; src/graph/topo.h).
 func (f *file) socket(e *element) (unit.Rate, error) {
 	family, err := e.number(f.name, "familyid", 0)
@@ -233,13 +233,14 @@ func (f *file) socket(e *element) (unit.Rate, error) {
 	return f.rate(e, unit.Rate(gbps)*unit.Rate(unit.GB))
 }
 
-// hasPeer reports whether a processor has a link to another one, by what Write says of it.
+// hasPeer reports whether a processor has a link to another one, according to the attributes of
+// Write.
 func (f *file) hasPeer(a, b int) bool {
 	numa := strings.TrimPrefix(f.sys.Nodes[b].Name, "NUMA ")
 	return f.others[a] == nil || slices.Contains(f.others[a], numa)
 }
 
-// rate returns what a tag of Write says is reached, or else what NCCL counts.
+// rate returns the rate that a tag of Write states as reached, or else NCCL's.
 func (f *file) rate(e *element, counted unit.Rate) (unit.Rate, error) {
 	text, ok := e.at[reached]
 	if !ok {

@@ -13,14 +13,14 @@ import (
 	"collsim/unit"
 )
 
-// MostOfNCCL is how many elements a file has at most that NCCL reads (src/graph/topo.h,
+// MostOfNCCL is the most elements of a file that NCCL reads (src/graph/topo.h,
 // NCCL_TOPO_XML_MAX_NODES).
 const MostOfNCCL = 256
 
-// Write returns a topology file of a machine's node, which NCCL and RCCL take (NCCL_TOPO_FILE),
-// and Read reads back as the same network. What these do not know (what links reach, the network
-// between nodes) stands in attributes that they pass over. A machine whose wires are no tree of
-// PCIe is an error.
+// Write returns a topology file of a machine's node, which NCCL and RCCL accept (NCCL_TOPO_FILE),
+// and Read reads back as the same network. Facts that NCCL has no attributes for (measured rates,
+// the network between nodes) are in further attributes, which it ignores. A machine whose wires are
+// not a tree of PCIe is an error.
 func Write(m *machine.Machine) ([]byte, error) {
 	d, err := device.Lookup(m.Device)
 	if err != nil {
@@ -56,7 +56,7 @@ type tag struct {
 	kids []*tag
 }
 
-// add adds an element below.
+// add adds an element inside t.
 func (t *tag) add(name string, at ...string) *tag {
 	k := &tag{name: name}
 	for i := 0; i+1 < len(at); i += 2 {
@@ -66,10 +66,10 @@ func (t *tag) add(name string, at ...string) *tag {
 	return k
 }
 
-// set gives an attribute.
+// set adds an attribute.
 func (t *tag) set(key, value string) { t.at = append(t.at, [2]string{key, value}) }
 
-// write writes the element as NCCL's dumps look.
+// write writes the element in the layout of NCCL's dumps.
 func (t *tag) write(b *strings.Builder, depth int) {
 	indent := strings.Repeat("  ", depth)
 	fmt.Fprintf(b, "%s<%s", indent, t.name)
@@ -93,10 +93,10 @@ type writer struct {
 	m     *machine.Machine
 	model system.Model
 	pcie  unit.Rate // of 16 lanes of the device
-	buses int       // bus ids that are given
+	buses int       // number of bus ids assigned
 }
 
-// system is the root, with what NCCL does not know.
+// system makes the root element, with the facts that NCCL has no attributes for.
 func (w *writer) system() *tag {
 	m := w.m
 	root := &tag{name: "system"}
@@ -151,7 +151,7 @@ func (w *writer) cpu(root *tag, numa int) *tag {
 	return c
 }
 
-// pci adds a PCI device of a class, with a link of such a rate above it.
+// pci adds a PCI device of a class; the link above it has the rate.
 func (w *writer) pci(above *tag, class string, vendor, id int, rate unit.Rate) *tag {
 	bus := w.buses
 	w.buses++
@@ -218,12 +218,12 @@ func (w *writer) nic(above *tag, number int, rate unit.Rate) {
 	}
 }
 
-// microseconds writes a time as NCCL writes that of a NIC.
+// microseconds formats a time as NCCL does for a NIC.
 func microseconds(t unit.Time) string {
 	return fmt.Sprintf("%d.%06d", t/unit.Microsecond, t%unit.Microsecond)
 }
 
-// link adds links of a GPU to the device of a bus id, of such a rate together.
+// link adds links of a GPU to the device with a bus id; rate is that of all together.
 func (w *writer) link(gpu *tag, target, class string, count int, rate unit.Rate) {
 	name := "nvlink"
 	if w.m.Library == "rccl" {
@@ -235,17 +235,17 @@ func (w *writer) link(gpu *tag, target, class string, count int, rate unit.Rate)
 	}
 }
 
-// busOf is the bus id of a PCI device.
+// busOf returns the bus id of a PCI device.
 func busOf(pci *tag) string { return pci.at[0][1] }
 
-// classOf is its class.
+// classOf returns the class of a PCI device.
 func classOf(pci *tag) string { return pci.at[1][1] }
 
 // nvSwitch is the class of an NVSwitch.
 const nvSwitch = "0x068000"
 
-// plain adds the node of a machine without wires: GPUs and their NICs on a PCIe switch each, shared
-// out evenly over the processors that its words count.
+// plain adds the node of a machine without wires. GPUs and their NICs are on a PCIe switch each,
+// evenly divided among the processors that the machine's description counts.
 func (w *writer) plain(root *tag) {
 	m := w.m
 	cpus := 1
@@ -293,7 +293,7 @@ func (w *writer) plain(root *tag) {
 	w.joinPlain(pcis, gpus)
 }
 
-// joinPlain adds the links of a switch or a full mesh.
+// joinPlain adds the links of a switch or of a full mesh.
 func (w *writer) joinPlain(pcis, gpus []*tag) {
 	links := max(w.model.Links, 1)
 	for g := range gpus {
@@ -310,7 +310,7 @@ func (w *writer) joinPlain(pcis, gpus []*tag) {
 	}
 }
 
-// differs says in what two machines have another network; empty for nothing.
+// differs names the first difference between the networks of two machines; empty if there is none.
 func differs(a, b *machine.Machine) string {
 	for _, f := range []struct {
 		what string
@@ -332,7 +332,7 @@ func differs(a, b *machine.Machine) string {
 	return ""
 }
 
-// sorted are wires in an order of their own, each from the lesser end.
+// sorted describes wires in a canonical order, each from the lesser end.
 func sorted(wires []machine.Wire) []string {
 	var list []string
 	for _, w := range wires {

@@ -10,8 +10,8 @@ import (
 	"collsim/unit"
 )
 
-// wired adds the node of a machine by wires: the tree of PCIe below its processors, with NICs
-// beside the GPUs that they have wires to, and the other links as tags of GPUs.
+// wired adds the node of a machine with wires: the tree of PCIe below its processors, with NICs
+// beside the GPUs that they have wires to. Other links become tags of GPUs.
 func (w *writer) wired(root *tag) error {
 	t := &tree{writer: w, at: map[string]*tag{}, gpus: make([]*tag, w.m.GPUs),
 		pcis: make([]*tag, w.m.GPUs), up: map[string]*machine.Wire{}}
@@ -32,27 +32,27 @@ func (w *writer) wired(root *tag) error {
 	return t.links()
 }
 
-// tree is the tree of PCIe of a machine by wires.
+// tree is the PCIe tree of a machine with wires.
 type tree struct {
 	*writer
 	at    map[string]*tag // of processors and switches
 	hosts []string        // processors
 	gpus  []*tag          // their tags <gpu>
 	pcis  []*tag
-	up    map[string]*machine.Wire // the wire of PCIe above each node
-	order []string                 // nodes with a wire above, each after the one above it
+	up    map[string]*machine.Wire // the PCIe wire above each node
+	order []string                 // nodes with a wire above, parents first
 	group []*group
 }
 
-// group is GPUs that have wires to the same NICs, directly or one through the other.
+// group holds GPUs and NICs that wires connect, directly or through one another.
 type group struct {
 	gpus, nics []string
 	rate       unit.Rate // of the wires
-	isOwn      bool      // whether the switch above its GPUs has no others
+	isOwn      bool      // the switch above its GPUs has no others
 	at         *tag
 }
 
-// cpus adds the processors, which are as fast to each other as the wire between two of them.
+// cpus adds the processors. The rate between any two is that of the wire between one pair.
 func (t *tree) cpus(root *tag) {
 	var names []string
 	rates, others := map[string]unit.Rate{}, map[string][]string{}
@@ -122,7 +122,7 @@ func (t *tree) climb() {
 	}
 }
 
-// far is the other end of a wire; empty if n is none.
+// far returns the other end of a wire; empty if n is not an end.
 func far(wire *machine.Wire, n string) string {
 	switch n {
 	case wire.From:
@@ -133,7 +133,7 @@ func far(wire *machine.Wire, n string) string {
 	return ""
 }
 
-// groups finds which GPUs and NICs have wires to each other, and which NICs hang on a processor.
+// groups collects the GPUs and NICs that wires connect, and the NICs attached to a processor.
 func (t *tree) groups() {
 	of := map[string]*group{}
 	for i := range t.m.Wires {
@@ -155,7 +155,7 @@ func (t *tree) groups() {
 			t.group = append(t.group, a)
 		case a == nil:
 			a = b
-		case b != nil && a != b: // two groups become one
+		case b != nil && a != b: // merges two groups
 			a.gpus, a.nics = append(a.gpus, b.gpus...), append(a.nics, b.nics...)
 			t.group = slices.DeleteFunc(t.group, func(g *group) bool { return g == b })
 			for _, n := range append(b.gpus, b.nics...) {
@@ -177,7 +177,7 @@ func (t *tree) groups() {
 	}
 }
 
-// isOwn reports whether all GPUs of a group hang on one switch that has no other.
+// isOwn reports whether all GPUs of a group are below one switch that has no others.
 func (t *tree) isOwn(g *group) bool {
 	var above string
 	for i, n := range g.gpus {
@@ -198,7 +198,7 @@ func (t *tree) isOwn(g *group) bool {
 	return true
 }
 
-// device adds a switch or a GPU below the node above it, by way of the switch of its NICs.
+// device adds a switch or a GPU below its parent; a GPU with NICs goes below the switch of these.
 func (t *tree) device(name string) {
 	wire := t.up[name]
 	above, rate := t.at[t.hosts[0]], t.pcie
@@ -226,7 +226,7 @@ func (t *tree) device(name string) {
 	}
 	number, err := strconv.Atoi(name[len("gpu"):])
 	if err != nil || number >= len(t.gpus) {
-		return // links finds out
+		return // links handles it
 	}
 	t.pcis[number], t.gpus[number] = t.gpu(above, number, rate)
 	if wire == nil {

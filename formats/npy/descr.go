@@ -10,7 +10,7 @@ import (
 	"collsim/formats/internal/tensor"
 )
 
-// parseDescr reads NumPy's name of a type: byte order, kind, width.
+// parseDescr parses NumPy's name of a type: byte order, kind, width.
 func (h *header) parseDescr(v literal) error {
 	if v.kind == '[' || v.kind == '(' {
 		return tensor.Failed("holds a structured type, %.60q; numbers are expected", v.text)
@@ -19,7 +19,8 @@ func (h *header) parseDescr(v literal) error {
 		return tensor.Failed("its descr is %.40q; the name of a type in quotes is expected", v.text)
 	}
 	h.array.Stored = v.text
-	// Some write a name that NumPy has not. Only the canonical ones: "float" is NumPy's float64.
+	// Some programs write names that NumPy does not have. Only the canonical ones are accepted:
+	// "float" is NumPy's float64.
 	for _, t := range dtype.All() {
 		if t.String() == v.text {
 			h.array.Type, h.array.Width = t, t.Width()
@@ -55,7 +56,7 @@ func (h *header) parseDescr(v literal) error {
 	return nil
 }
 
-// splitOrder takes the byte order off a name; none and '=' are that of the reader: little-endian.
+// splitOrder splits the byte order off a name. None and '=' mean the reader's: little-endian.
 func splitOrder(name string) (order byte, code string) {
 	if name != "" && (name[0] == '<' || name[0] == '>' || name[0] == '|' || name[0] == '=') {
 		return name[0], name[1:]
@@ -63,7 +64,7 @@ func splitOrder(name string) (order byte, code string) {
 	return '=', name
 }
 
-// typeOf returns the type of a kind and a width, or 0. The float of one byte is not NumPy's own:
+// typeOf returns the type of a kind and a width, or 0. A float of one byte is not NumPy's own:
 // ml_dtypes registers float8_e5m2, and no other, under that kind.
 func typeOf(kind byte, width int) dtype.Type {
 	var types []dtype.Type
@@ -83,7 +84,7 @@ func typeOf(kind byte, width int) dtype.Type {
 	return 0
 }
 
-// kindText says what NumPy's letter of a kind stands for, or "" if it is none.
+// kindText names NumPy's letter of a kind, "" if it is unknown.
 func kindText(kind byte) string {
 	switch kind {
 	case 'b':
@@ -110,8 +111,8 @@ func kindText(kind byte) string {
 	return ""
 }
 
-// descrOf returns the descr of an array: as ml_dtypes has it for the types that NumPy has not. Only
-// float8_e5m2 differs: NumPy can save ml_dtypes' "<f1" but not load it.
+// descrOf returns the descr of an array: ml_dtypes' for types that NumPy lacks. Only float8_e5m2
+// differs: NumPy can save ml_dtypes' "<f1" but not load it.
 func descrOf(a *tensor.Array) string {
 	letter := "V"
 	switch t := a.Type; t {

@@ -7,23 +7,23 @@ import (
 	"collsim/formats/internal/tensor"
 )
 
-// literal is a value in the subset of Python's syntax that the header of a .npy is written in.
+// literal is a value in the subset of Python's syntax that headers of .npy use.
 type literal struct {
 	kind  byte // 's' string, 'i' integer, 'n' name, '(' tuple, '[' list, '{' dict
 	text  string
 	items []literal // of a tuple or list; of a dict key, value, key, value …
 }
 
-// maxDepth bounds the nesting: types within types within types.
+// maxDepth bounds the nesting of structured types.
 const maxDepth = 32
 
-// parser reads a literal; at is where it is.
+// parser parses a literal; at is its position.
 type parser struct {
 	text string
 	at   int
 }
 
-// parseLiteral reads a whole text as one literal.
+// parseLiteral parses a whole text as one literal.
 func parseLiteral(text string) (literal, error) {
 	p := &parser{text: text}
 	v, err := p.value(0)
@@ -33,7 +33,7 @@ func parseLiteral(text string) (literal, error) {
 	return v, err
 }
 
-// peek returns the next byte that is no blank, or 0 at the end.
+// peek returns the next byte that is not a blank, or 0 at the end.
 func (p *parser) peek() byte {
 	for p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0 {
 		p.at++
@@ -80,8 +80,8 @@ func (p *parser) value(depth int) (literal, error) {
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
 func isLetter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// quoted reads a string. A backslash keeps what follows from ending it and is left as it is: no
-// name of a type that can be read has one.
+// quoted parses a string. A backslash escapes the next character and stays in the text: no
+// supported type has one in its name.
 func (p *parser) quoted() (literal, error) {
 	quote := p.text[p.at]
 	for end := p.at + 1; end < len(p.text); end++ {
@@ -97,7 +97,7 @@ func (p *parser) quoted() (literal, error) {
 	return literal{}, p.unexpected("a string that ends")
 }
 
-// integer reads an integer; Python 2 put an L behind some.
+// integer parses an integer; Python 2 wrote an L behind some.
 func (p *parser) integer() (literal, error) {
 	start := p.at
 	if p.text[p.at] == '-' {
@@ -118,7 +118,7 @@ func (p *parser) integer() (literal, error) {
 	return v, nil
 }
 
-// sequence reads a tuple or a list. As in Python, (3) is 3 and (3,) is a tuple.
+// sequence parses a tuple or a list. As in Python, (3) is 3 and (3,) is a tuple.
 func (p *parser) sequence(end byte, depth int) (literal, error) {
 	start := p.at
 	v := literal{kind: p.text[p.at]}

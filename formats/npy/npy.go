@@ -17,18 +17,19 @@ import (
 // The header is a Python dict {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }.
 // Version 2.0 has longer headers, 3.0 has names of fields in UTF-8; both are for structured types.
 
-// maxHeader bounds the header. NumPy itself reads no more than 10,000 characters of strangers.
+// maxHeader bounds the header. NumPy itself reads at most 10,000 characters of files that it does
+// not trust.
 const maxHeader = 1 << 20
 
-// header is what the header of a .npy says.
+// header holds the header of a .npy.
 type header struct {
 	array   tensor.Array // without a name
-	big     bool         // the most significant byte comes first
+	big     bool         // big-endian
 	fortran bool         // the first axis is fastest
-	length  int64        // where the elements begin
+	length  int64        // offset of the elements
 }
 
-// Open reads the header of a .npy of size bytes, and holds it against them.
+// Open reads the header of a .npy of size bytes, and checks it against the size.
 func Open(r io.ReaderAt, size int64) ([]tensor.Part, error) {
 	h, err := readHeader(io.NewSectionReader(r, 0, size), size, new(headers).parse)
 	if err != nil {
@@ -42,8 +43,8 @@ func Open(r io.ReaderAt, size int64) ([]tensor.Part, error) {
 	}}}, nil
 }
 
-// elements reads what is behind the header; sure says that the file is long enough: it need not be
-// believed. What is in Fortran order takes its memory twice for as long as it is reordered.
+// elements reads the elements. sure says that the file is known to be long enough; otherwise memory
+// grows as they arrive. Fortran order takes the memory twice while it is reordered.
 func (h *header) elements(r io.Reader, sure bool) ([]byte, error) {
 	size, err := tensor.Size(h.array.Shape, h.array.Width)
 	if err != nil {
@@ -62,7 +63,7 @@ func (h *header) elements(r io.Reader, sure bool) ([]byte, error) {
 	return data, nil
 }
 
-// checkSize compares the size of a .npy with what its header says.
+// checkSize compares the size of a .npy with its header.
 func (h *header) checkSize(size int64) error {
 	want, err := tensor.Size(h.array.Shape, h.array.Width)
 	if err != nil {
@@ -75,7 +76,7 @@ func (h *header) checkSize(size int64) error {
 	return nil
 }
 
-// readHeader reads what is before the elements in a .npy of size bytes.
+// readHeader reads the header of a .npy of size bytes.
 func readHeader(
 	r io.Reader, size int64, parse func([]byte) (header, error),
 ) (header, error) {
@@ -135,7 +136,7 @@ func headerEnds(err error) error {
 	return err
 }
 
-// parseHeader reads the dict.
+// parseHeader parses the dict.
 func parseHeader(text string) (header, error) {
 	var h header
 	dict, err := parseLiteral(text)
@@ -191,9 +192,8 @@ func parseShape(v literal) ([]int64, error) {
 	return shape, nil
 }
 
-// text returns a .npy's bytes before the elements, exactly as numpy.save writes them: blanks
-// where the first axis may grow to 21 digits, then as many as begin the elements at a multiple of
-// 64 bytes.
+// text returns the bytes before the elements, exactly as numpy.save writes them. Blanks leave room
+// for the first axis to grow to 21 digits; more blanks align the elements to 64 bytes.
 func text(a *tensor.Array, marked bool) []byte {
 	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
 		descrOf(a), tensor.ShapeText(a.Shape))

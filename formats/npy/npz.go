@@ -10,8 +10,8 @@ import (
 	"collsim/internal/input"
 )
 
-// deflateRatio bounds what deflate can make of a byte: 1032 (zlib's technical details, "Maximum
-// Expansion Factor").
+// deflateRatio is the most bytes that deflate can expand a byte to: 1032 (zlib's technical details,
+// "Maximum Expansion Factor").
 const deflateRatio = 1032
 
 // OpenArchive reads the directory of a zip archive of .npy files and the header of each.
@@ -41,12 +41,12 @@ func OpenArchive(r io.ReaderAt, size int64, limit input.Limit) (parts []tensor.P
 			return nil, tensor.In("", name, zipError(err))
 		}
 	}
-	near.ahead = nil // elements are read by several, anywhere
+	near.ahead = nil // several goroutines read elements, at any place
 	return parts, nil
 }
 
-// judge refuses what the directory of an archive of size bytes cannot mean, before anything is
-// unpacked, and members that claim more than the limit together.
+// judge refuses an archive whose directory is not plausible for size bytes, before anything is
+// unpacked. It also refuses members that exceed the limit together.
 func judge(members []*zip.File, size int64, limit input.Limit) error {
 	names := make(map[string]bool, len(members))
 	left, total := uint64(size), uint64(0)
@@ -76,7 +76,7 @@ func judge(members []*zip.File, size int64, limit input.Limit) error {
 	return nil
 }
 
-// judgeMember refuses what the directory says of a member, if that cannot be.
+// judgeMember refuses a member whose directory entry is not plausible.
 func judgeMember(member *zip.File) error {
 	stored := member.Method == zip.Store
 	claimed, packed := member.UncompressedSize64, member.CompressedSize64
@@ -95,11 +95,11 @@ func judgeMember(member *zip.File) error {
 	return nil
 }
 
-// window reads ahead, so that a million small members take few calls of the system.
+// window reads ahead, so that a million small members take few system calls.
 type window struct {
 	r     io.ReaderAt
-	ahead []byte // nil: each read is one of r
-	from  int64  // where what was read ahead begins
+	ahead []byte // nil: read directly from r
+	from  int64  // offset of ahead
 	have  int
 }
 
@@ -117,7 +117,7 @@ func (w *window) ReadAt(p []byte, at int64) (int, error) {
 	return copy(p, w.ahead[at-w.from:w.have]), nil
 }
 
-// headers parses the headers of members, of which most are like the one before.
+// headers parses the headers of members with a cache, since most equal the one before.
 type headers struct {
 	text string
 	last header
@@ -166,11 +166,11 @@ func (h *header) member(member *zip.File) ([]byte, error) {
 	if _, err := io.CopyN(io.Discard, r, h.length); err != nil {
 		return nil, headerEnds(err)
 	}
-	// What is stored lies in the file, byte for byte.
+	// A stored member is in the file byte for byte, so its size is certain.
 	return h.elements(r, member.Method == zip.Store)
 }
 
-// zipError says in words about a file what archive/zip says of a member.
+// zipError rewords errors of archive/zip about a member.
 func zipError(err error) error {
 	if damage, ok := err.(flate.CorruptInputError); ok {
 		return tensor.Failed("its compressed bytes are damaged (%v)", damage)

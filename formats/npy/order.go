@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// swap turns the bytes of each element around.
+// swap reverses the bytes of each element.
 func swap(data []byte, width int) {
 	le := binary.LittleEndian
 	switch width {
@@ -24,8 +24,8 @@ func swap(data []byte, width int) {
 	}
 }
 
-// toC returns elements in Fortran order (first axis fastest) in C order (last axis fastest). For
-// each place on the axes between, what remains is a transposition of first × last axis.
+// toC converts elements from Fortran order (first axis fastest) to C order (last axis fastest). At
+// each position on the axes between, it transposes first × last axis.
 func toC(data []byte, shape []int64, width int) []byte {
 	axes := len(shape)
 	if axes < 2 || len(data) == 0 {
@@ -36,10 +36,10 @@ func toC(data []byte, shape []int64, width int) []byte {
 	first, last := shape[0], shape[axes-1]
 	plane := transposition{rows: first, columns: last, width: int64(width),
 		from: size / last, to: size / first}
-	place := make([]int64, axes) // on the axes between
+	place := make([]int64, axes) // position on the axes between
 	for from, to := int64(0), int64(0); ; {
 		plane.run(out[to:], data[from:])
-		// The next place: an odometer whose rightmost wheel is the last axis but one.
+		// Advance the position like an odometer whose rightmost wheel is the last axis but one.
 		stepFrom, stepTo := size/last, int64(width)*last
 		axis := axes - 2
 		for ; axis > 0; axis-- {
@@ -59,12 +59,12 @@ func toC(data []byte, shape []int64, width int) []byte {
 	}
 }
 
-// transposition moves element (r, c) from r·width + c·from to r·to + c·width; all in bytes.
+// transposition moves element (r, c) from r·width + c·from to r·to + c·width, all in bytes.
 type transposition struct {
 	rows, columns, width, from, to int64
 }
 
-// tile is the side of the squares that are moved at a time, so that both sides stay in the cache.
+// tile is the side of the squares that are moved at a time, so that both stay in the cache.
 const tile = 32
 
 func (t transposition) run(out, data []byte) {

@@ -10,18 +10,18 @@ import (
 	"collsim/formats/internal/tensor"
 )
 
-// Write writes an array that was checked.
+// Write writes a checked array.
 func Write(w io.Writer, a *tensor.Array) error { return write(w, a, false) }
 
-// WriteMarked is Write, but that the blanks at the end of the header bring the elements to byte
-// MarkedAt where they would begin sooner: the one place in a .npy for a mark that no reader
-// stumbles over. Others pad to the next multiple of 64, or a few blanks more.
+// WriteMarked does what Write does, and pads the header with blanks so that the elements begin at
+// byte MarkedAt at least. This is the one mark in a .npy that no reader objects to: other writers
+// pad to the next multiple of 64, or a few blanks more.
 func WriteMarked(w io.Writer, a *tensor.Array) error { return write(w, a, true) }
 
-// MarkedAt is where the elements of a marked .npy begin.
+// MarkedAt is the offset of the elements of a marked .npy.
 const MarkedAt = 704
 
-// Marked reports whether a file that begins so is a .npy that was marked.
+// Marked reports whether a file with this beginning is a marked .npy.
 func Marked(head []byte) bool {
 	if len(head) < MarkedAt || !bytes.HasPrefix(head, []byte(tensor.MagicNPY+"\x01\x00")) {
 		return false
@@ -33,7 +33,7 @@ func Marked(head []byte) bool {
 	return before+length == MarkedAt && head[MarkedAt-1] == '\n' && blanks >= leastBlanks
 }
 
-// leastBlanks is more than anybody else pads a header with.
+// leastBlanks is more than any other writer pads a header with.
 const leastBlanks = 128
 
 func write(w io.Writer, a *tensor.Array, marked bool) error {
@@ -44,8 +44,9 @@ func write(w io.Writer, a *tensor.Array, marked bool) error {
 	return err
 }
 
-// WriteArchive stores members: what deflate makes of them depends on its version. Their time is the
-// first that zip can express, as in NumPy. A comment is that of each of them in the archive's list.
+// WriteArchive writes arrays as stored members, since the output of deflate depends on its version.
+// Their time is the first that zip can express, as in NumPy. comment is attached to each of them in
+// the archive's directory.
 func WriteArchive(w io.Writer, arrays []tensor.Array, comment string) error {
 	archive := zip.NewWriter(w)
 	for i := range arrays {

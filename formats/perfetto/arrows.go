@@ -2,12 +2,13 @@ package perfetto
 
 import "collsim/trace"
 
-// arrows are the messages of which both steps are known: the one that sends and the one that takes.
+// arrows holds the messages whose two steps are known: the one that sends and the one that
+// receives.
 type arrows struct {
-	sent, taken grouped // messages by the interval that sends or takes them
+	sent, taken grouped // messages by the interval that sends or receives them
 }
 
-// grouped are messages by interval.
+// grouped holds messages by interval.
 type grouped struct {
 	first    []int32 // of interval n: messages[first[n]:first[n+1]]
 	messages []int32
@@ -20,18 +21,18 @@ func (g grouped) of(interval int32) []int32 {
 func newArrows(t *trace.Trace) arrows {
 	from, to := make([]int32, len(t.Messages)), make([]int32, len(t.Messages))
 	f := finder{trace: t, offset: offsets(t)}
-	f.told(from, to)
+	f.recorded(from, to)
 	f.senders(from)
-	f.takers(to)
+	f.receivers(to)
 	for m := range t.Messages {
 		if from[m] < 0 || to[m] < 0 {
-			from[m], to[m] = -1, -1 // half an arrow is none
+			from[m], to[m] = -1, -1 // half an arrow is dropped
 		}
 	}
 	return arrows{group(len(t.Intervals), from), group(len(t.Intervals), to)}
 }
 
-// group sorts messages by their intervals; -1 is none.
+// group sorts messages by their intervals; −1 is none.
 func group(intervals int, of []int32) grouped {
 	g := grouped{first: make([]int32, intervals+1)}
 	for _, i := range of {
@@ -65,15 +66,15 @@ func offsets(t *trace.Trace) []int32 {
 	return offset
 }
 
-// finder finds the steps of messages where the trace does not tell them. It takes only what is
-// certain: a wrong arrow is worse than none.
+// finder infers the steps of messages where the trace does not record them. It accepts only certain
+// matches, since a wrong arrow is worse than none.
 type finder struct {
 	trace  *trace.Trace
 	offset []int32
 }
 
-// told fills in the steps that the trace tells, -1 for the others.
-func (f *finder) told(from, to []int32) {
+// recorded fills in the steps that the trace records, −1 for the others.
+func (f *finder) recorded(from, to []int32) {
 	index := func(track, step int32) int32 {
 		if step == 0 {
 			return -1
@@ -85,10 +86,11 @@ func (f *finder) told(from, to []int32) {
 	}
 }
 
-// senders finds who sent what. Steps that each send on every connection of the track sent its first
-// message each, its second, and so on. Else each must have sent one message, to the rank it names.
+// senders infers the sending steps. If each connection of a track has as many messages as the track
+// has sending steps, the n-th step sent the n-th message of each. Otherwise each step must have
+// sent one message, to the rank that it names.
 func (f *finder) senders(from []int32) {
-	messages := f.untold(from, func(m trace.Message) int32 { return m.From })
+	messages := f.unmatched(from, func(m trace.Message) int32 { return m.From })
 	for track := range f.trace.Tracks {
 		sent := messages.of(int32(track))
 		steps := f.steps(int32(track), trace.VerbSend)
@@ -108,11 +110,12 @@ func (f *finder) senders(from []int32) {
 	}
 }
 
-// takers finds who took what. Steps that each receive on every connection of the track took its
-// first message each, its second, and so on. Else each must have taken one message, from the rank
-// it names: a step that sends too names another.
-func (f *finder) takers(to []int32) {
-	messages := f.untold(to, func(m trace.Message) int32 { return m.To })
+// receivers infers the receiving steps. If each connection of a track has as many messages as the
+// track has receiving steps, the n-th step received the n-th message of each. Otherwise each step
+// must have received one message, from the rank that it names. A step that also sends names its
+// destination instead, so it is left out.
+func (f *finder) receivers(to []int32) {
+	messages := f.unmatched(to, func(m trace.Message) int32 { return m.To })
 	for track := range f.trace.Tracks {
 		came := messages.of(int32(track))
 		steps := f.steps(int32(track), trace.VerbRecv)
@@ -136,13 +139,13 @@ func (f *finder) takers(to []int32) {
 	}
 }
 
-// queue is what went over one connection.
+// queue holds the messages of one connection.
 type queue struct {
 	track    int32 // at the other end
 	messages []int32
 }
 
-// queues sorts the messages of a track by the track at their other end.
+// queues groups the messages of a track by the track at their other end.
 func (f *finder) queues(messages []int32, other func(trace.Message) int32) []queue {
 	var queues []queue
 	place := map[int32]int{}
@@ -159,7 +162,7 @@ func (f *finder) queues(messages []int32, other func(trace.Message) int32) []que
 	return queues
 }
 
-// inStep says whether each queue has a message for each step.
+// inStep reports whether each queue has one message for each step.
 func inStep(queues []queue, steps int) bool {
 	for _, q := range queues {
 		if len(q.messages) != steps {
@@ -169,7 +172,7 @@ func inStep(queues []queue, steps int) bool {
 	return true
 }
 
-// inTime says whether each message of queues in step had come when its step began.
+// inTime reports whether each message of matching queues had arrived when its step began.
 func (f *finder) inTime(queues []queue, steps []int32) bool {
 	for _, q := range queues {
 		for n, m := range q.messages {
@@ -181,7 +184,7 @@ func (f *finder) inTime(queues []queue, steps []int32) bool {
 	return true
 }
 
-// pair gives the n-th message of each queue to the n-th step.
+// pair assigns the n-th message of each queue to the n-th step.
 func (f *finder) pair(queues []queue, steps, of []int32) {
 	for _, q := range queues {
 		for n, m := range q.messages {
@@ -190,8 +193,8 @@ func (f *finder) pair(queues []queue, steps, of []int32) {
 	}
 }
 
-// next takes the message that a step takes out of its queue, if the step names its sender, and
-// only one lane of that rank sends.
+// next removes the message that a step receives from its queue. The step must name its sender, and
+// only one lane of that rank may send.
 func (f *finder) next(queues []queue, step int32) (message int32, ok bool) {
 	i, found := f.trace.Intervals[step], -1
 	if i.Verb&trace.VerbSend != 0 {
@@ -215,8 +218,8 @@ func (f *finder) next(queues []queue, step int32) (message int32, ok bool) {
 	return message, f.trace.Messages[message].Arrived <= i.Start
 }
 
-// untold groups the messages whose step is not told by track.
-func (f *finder) untold(step []int32, track func(trace.Message) int32) grouped {
+// unmatched groups by track the messages whose step is not known.
+func (f *finder) unmatched(step []int32, track func(trace.Message) int32) grouped {
 	of := make([]int32, len(step))
 	for n, m := range f.trace.Messages {
 		if of[n] = -1; step[n] < 0 {
@@ -226,7 +229,7 @@ func (f *finder) untold(step []int32, track func(trace.Message) int32) grouped {
 	return group(len(f.trace.Tracks), of)
 }
 
-// steps returns the intervals of a track that do something.
+// steps returns the intervals of a track whose verb has a bit.
 func (f *finder) steps(track int32, bit trace.Verb) []int32 {
 	var steps []int32
 	for i := f.offset[track]; i < f.offset[track+1]; i++ {

@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// jsonWriter writes events, a line each. The fields are those of Google's "Trace Event Format": M
+// jsonWriter writes events, one a line. The fields are those of Google's "Trace Event Format": M
 // names processes and threads, X is a slice, s and f are the ends of an arrow, C is a counter.
 type jsonWriter struct {
 	*view
@@ -28,7 +28,7 @@ func writeJSON(w io.Writer, v *view) error {
 	return j.out.Flush() // with the first error of any write
 }
 
-// event writes an event, whose fields are given without the braces.
+// event writes an event; format has its fields without the braces.
 func (j *jsonWriter) event(format string, values ...any) {
 	if !j.first {
 		j.out.WriteByte(',')
@@ -39,7 +39,7 @@ func (j *jsonWriter) event(format string, values ...any) {
 	j.out.WriteByte('}')
 }
 
-// writeNames names the rows and asks for their order, which not every viewer heeds.
+// writeNames names the rows and states their order, which not every viewer respects.
 func (j *jsonWriter) writeNames() {
 	const name = `"ph":"M","name":"%s_name","pid":%d%s,"args":{"name":%s}`
 	const order = `"ph":"M","name":"%s_sort_index","pid":%d%s,"args":{"sort_index":%d}`
@@ -117,10 +117,10 @@ func (j *jsonWriter) writeCounters() {
 	}
 }
 
-// microseconds are what the format counts in: with three decimals they are whole nanoseconds.
+// microseconds formats nanoseconds in the format's unit, with three decimals.
 func microseconds(ns int64) string { return fmt.Sprintf("%d.%03d", ns/1000, ns%1000) }
 
-// quoted returns a JSON string in which a link's arrow stays readable.
+// quoted quotes a JSON string and leaves the arrow of a link's name readable.
 func quoted(s string) string {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)

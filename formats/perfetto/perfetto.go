@@ -1,21 +1,21 @@
-// Package perfetto writes a trace for Perfetto (https://ui.perfetto.dev) and for the viewers that
-// read Chrome's trace events: a process for each rank, a thread for each of its lanes, a slice for
-// each step, an arrow from the step that sends a message to the one that takes it, and a process
-// "links" with the speed of each counter in GB/s. Of GPUs, a rank has a thread for each stream and
-// copy engine as well, with a slice for each bracket, and in that one for each time in which it
-// waits for a peer, or for its own rank, while nothing moves; and there are processes with the
-// speeds of their memories and with how many of their SMs have a block.
+// Package perfetto writes a trace for Perfetto (https://ui.perfetto.dev) and for viewers of
+// Chrome's trace events. It has a process for each rank, a thread for each of its lanes, and a
+// slice for each step. An arrow leads from the step that sends a message to the one that receives
+// it. A process "links" has the rate of each counter in GB/s. With a GPU model, a rank also has a
+// thread for each stream and copy engine, with a slice for each bracket. Inside it is a slice for
+// each time in which the bracket waits for a peer, or for its own rank, while nothing moves.
+// Further processes show the rates of the memories, and the number of SMs that have a block.
 //
 // Write makes a .pftrace file, Perfetto's own protobuf, which keeps ranks and lanes in order.
-// WriteJSON makes the older .json, which opens in more viewers but sorts as they like (Perfetto
-// orders its processes by how busy they are), is three times as large, and is limited in length.
-// Both say the same: their slices, arrows and counters are equal.
+// WriteJSON makes the older .json. It opens in more viewers, but they choose the order: Perfetto
+// orders processes by how busy they are. It is three times as large, and it is limited in length.
+// Slices, arrows and counters of both are equal.
 //
 // These formats count whole nanoseconds, a Trace picoseconds. Both ends of a slice are rounded
 // down, so that slices that did not overlap still do not; the exact times are in its arguments. A
-// counter shows the bytes between two moments over the picoseconds between them, to six digits.
+// counter shows the bytes between two samples over the picoseconds between them, to six digits.
 //
-// The package knows the formats and nothing about what made the trace.
+// The package knows the formats and nothing about the origin of the trace.
 package perfetto
 
 import (
@@ -30,9 +30,9 @@ import (
 	"collsim/unit"
 )
 
-// Options are what a trace does not say itself. The zero value is the default.
+// Options add facts that a trace does not have. The zero value is the default.
 type Options struct {
-	Devices []string // by rank: the device that it runs on ("node0/gpu3"), part of its name
+	Devices []string // by rank: its device ("node0/gpu3"), a part of its name
 }
 
 // MaxJSONSlices is the most slices that WriteJSON writes: viewers fail on larger .json files.
@@ -66,30 +66,30 @@ func WriteJSON(w io.Writer, t *trace.Trace, o Options) error {
 	return nil
 }
 
-// view is a trace as both formats show it.
+// view arranges a trace as both formats show it.
 type view struct {
 	trace     *trace.Trace
-	processes []process // a rank each, then those of the groups
-	threads   []thread  // a track each, then a row each
+	processes []process // one for each rank, then those of the groups
+	threads   []thread  // one for each track, then one for each row
 	groups    []gauges
 	arrows    arrows
 }
 
-// gauges are counters of one kind, in a process of their own.
+// gauges holds counters of one kind, in a process of their own.
 type gauges struct {
 	process           int // index
 	name, unit, share string
 	counters          []counter
 }
 
-// counter is a row of levels.
+// counter is a row of values over time.
 type counter struct {
 	name   string
 	levels []level
 }
 
-// process is a group of rows. Numbers are made up, as no operating system has given any: processes
-// count from 1000 (so that rank 3 is usually 1003), threads go on behind them, and none is 0, which
+// process is a group of rows. Its pid is invented, as there is no operating system: processes count
+// from 1000 (so that rank 3 is usually 1003), and threads continue after them. None is 0, which
 // would be the idle process.
 type process struct {
 	pid  int64
@@ -100,7 +100,7 @@ type thread struct {
 	process int // index
 	tid     int64
 	name    string
-	order   int // among all: of a rank, streams and copy engines stand above lanes
+	order   int // order among all: of a rank, streams and copy engines are above lanes
 }
 
 const firstPID = 1000
@@ -141,7 +141,7 @@ func newView(t *trace.Trace, o Options) *view {
 	return v
 }
 
-// processOf is the process of a rank, which has tracks.
+// processOf returns the process of a rank. REQUIRES: the rank has tracks.
 func (v *view) processOf(rank int32) int {
 	i, _ := slices.BinarySearchFunc(v.trace.Tracks, rank, func(t trace.Track, rank int32) int {
 		return cmp.Compare(t.Rank, rank)
@@ -158,7 +158,7 @@ func (v *view) addGroup(process string, g gauges) {
 	}
 }
 
-// speeds are the counters of running totals.
+// speeds converts running totals to counters of rates.
 func speeds(list []trace.Counter) (to []counter) {
 	for _, c := range list {
 		to = append(to, counter{c.Name, levels(c)})
@@ -166,7 +166,8 @@ func speeds(list []trace.Counter) (to []counter) {
 	return to
 }
 
-// busy are those of the SMs of every rank. Of those within a nanosecond the last counts.
+// busy makes the counters of every rank's SMs. Of several samples within a nanosecond the last
+// counts.
 func busy(t *trace.Trace, o Options) (to []counter) {
 	for rank, list := range t.SMs {
 		c := counter{name: rankName(int32(rank), o.Devices)}
@@ -201,7 +202,7 @@ type arg struct {
 	value int64
 }
 
-// appendArgs appends what there is to know about a step.
+// appendArgs appends the facts about a step.
 func appendArgs(to []arg, i trace.Interval) []arg {
 	if i.Chunk >= 0 {
 		to = append(to, arg{"chunk", int64(i.Chunk)}, arg{"slice", int64(i.Slice)})
@@ -214,17 +215,17 @@ func appendArgs(to []arg, i trace.Interval) []arg {
 		arg{"start_ps", int64(i.Start)}, arg{"end_ps", int64(i.End)})
 }
 
-// nanoseconds is a time as the formats have it.
+// nanoseconds converts a time to the unit of the formats, rounded down.
 func nanoseconds(t unit.Time) int64 { return int64(t / unit.Nanosecond) }
 
-// appendBracketArgs appends what there is to know about a bracket.
+// appendBracketArgs appends the facts about a bracket.
 func appendBracketArgs(to []arg, b trace.Bracket) []arg {
 	return append(to, arg{"blocks", b.Blocks}, arg{"lanes", int64(b.Lanes)},
 		arg{"issued_ps", int64(b.Issued)}, arg{"ready_ps", int64(b.Ready)},
 		arg{"start_ps", int64(b.Start)}, arg{"end_ps", int64(b.End)})
 }
 
-// waitName is how a wait is called.
+// waitName returns the name of a wait.
 func (v *view) waitName(b trace.Bracket, w trace.Wait) string {
 	if w.Peer < 0 {
 		return fmt.Sprintf("waiting for rank %d itself", v.trace.Tracks[b.Track].Rank)
@@ -232,7 +233,7 @@ func (v *view) waitName(b trace.Bracket, w trace.Wait) string {
 	return fmt.Sprintf("waiting for rank %d", w.Peer)
 }
 
-// appendWaitArgs appends what there is to know about a wait.
+// appendWaitArgs appends the facts about a wait.
 func appendWaitArgs(to []arg, w trace.Wait) []arg {
 	if w.Peer >= 0 {
 		to = append(to, arg{"peer", int64(w.Peer)})
@@ -240,7 +241,7 @@ func appendWaitArgs(to []arg, w trace.Wait) []arg {
 	return append(to, arg{"start_ps", int64(w.From)}, arg{"end_ps", int64(w.To)})
 }
 
-// bracketName is how a bracket is called: by its operation, and what it does of that.
+// bracketName returns the name of a bracket: its operation, and its part in that.
 func bracketName(b trace.Bracket) string {
 	name := b.Name
 	switch {
@@ -260,10 +261,10 @@ type level struct {
 	value float64
 }
 
-// levels turns a running total into speeds: bytes per nanosecond are GB/s. Samples within the same
-// nanosecond count as the last of them, and what flowed before the first nanosecond had passed
-// counts as flowing from then to the next sample. Speeds count the picoseconds between samples, so
-// that a link of 12.5 GB/s is not seen at 12.500012, but at least a nanosecond: a byte is whole.
+// levels converts a running total to rates: bytes per nanosecond are GB/s. Several samples within a
+// nanosecond count as the last of them. Bytes of the first partial nanosecond count from its end to
+// the next sample. Rates are over the picoseconds between samples, so that a link of 12.5 GB/s does
+// not show as 12.500012. But they are over at least a nanosecond, since bytes are whole.
 func levels(c trace.Counter) []level {
 	var at []unit.Time
 	var total []unit.Bytes
@@ -290,11 +291,11 @@ func levels(c trace.Counter) []level {
 	return append(out, level{nanoseconds(at[len(at)-1]), 0})
 }
 
-// sixDigits rounds to so many: bytes and picoseconds are whole, and further ones say nothing.
+// sixDigits rounds to six digits: bytes and picoseconds are whole, so further digits mean nothing.
 func sixDigits(x float64) float64 {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
 	if err != nil {
-		panic("perfetto: " + err.Error()) // it has been formatted
+		panic("perfetto: " + err.Error()) // it was formatted above
 	}
 	return rounded
 }

@@ -67,15 +67,15 @@ const (
 	argInt    = 4
 )
 
-// sequence is the one series of packets in the file.
+// sequence is the id of the file's only packet sequence.
 const sequence = 1
 
 // protoWriter writes packets. Tracks are numbered in the order of their descriptors.
 type protoWriter struct {
 	*view
 	out   *bufio.Writer
-	names map[string]uint64 // numbers of the names of slices
-	args  map[string]uint64 // and of facts about them
+	names map[string]uint64 // ids of names of slices
+	args  map[string]uint64 // ids of names of arguments
 
 	packet, inner, part, head wire.Message // reused
 }
@@ -90,7 +90,7 @@ func writeProto(w io.Writer, v *view) error {
 	return p.out.Flush() // with the first error of any write
 }
 
-// end ends the packet that is being made, and writes it.
+// end writes the packet in progress.
 func (p *protoWriter) end() {
 	p.packet = p.packet.Uint(packetSequence, sequence)
 	p.head = p.head[:0].Bytes(tracePacket, p.packet)
@@ -98,7 +98,7 @@ func (p *protoWriter) end() {
 	p.packet = p.packet[:0]
 }
 
-// writeNames writes the names that the slices refer to by number.
+// writeNames writes the names that slices refer to by id.
 func (p *protoWriter) writeNames() {
 	p.inner = p.inner[:0]
 	add := func(field int, name string) {
@@ -113,7 +113,7 @@ func (p *protoWriter) writeNames() {
 		p.part = p.part[:0].Uint(internedID, to[name]).Text(internedName, name)
 		p.inner = p.inner.Bytes(field, p.part)
 	}
-	for _, a := range appendArgs(nil, trace.Interval{}) { // one with all of them
+	for _, a := range appendArgs(nil, trace.Interval{}) { // an interval with all arguments
 		add(internedArgNames, a.name)
 	}
 	if len(p.trace.Brackets) > 0 {
@@ -134,8 +134,8 @@ func (p *protoWriter) writeNames() {
 	p.end()
 }
 
-// Tracks: the root is 0, processes follow, then threads, then each group of counters, and behind it
-// the counters.
+// processTrack returns the track of a process. Track 0 is the root; processes follow, then threads,
+// then each group of counters with its counters after it.
 func (p *protoWriter) processTrack(n int) uint64 { return uint64(1 + n) }
 func (p *protoWriter) threadTrack(n int) uint64  { return p.processTrack(len(p.processes) + n) }
 func (p *protoWriter) groupTrack(n int) uint64 {
@@ -146,9 +146,9 @@ func (p *protoWriter) groupTrack(n int) uint64 {
 	return track
 }
 
-// writeTracks describes the tracks. That processes and threads are to be shown in the order of
-// their ranks is said on the root; child_ordering would not be heard on the track of a process. The
-// counters are in a group below theirs for the same reason.
+// writeTracks describes the tracks. The root states that processes and threads are shown in the
+// order of their ranks; a viewer ignores child_ordering on the track of a process. For the same
+// reason counters are in a group below their process.
 func (p *protoWriter) writeTracks() {
 	p.track(wire.Message(nil).Uint(trackUUID, 0).Uint(trackProcessOrdering, processExplicit).
 		Uint(trackThreadOrdering, threadExplicit))
@@ -181,16 +181,16 @@ func (p *protoWriter) track(descriptor wire.Message) {
 	p.end()
 }
 
-// edge is where a slice begins or ends.
+// edge is the beginning or the end of a slice.
 type edge struct {
 	at    unit.Time
-	slice int32 // an interval, or behind these a bracket
-	wait  int32 // of the bracket, from 1 on; 0: the bracket itself
+	slice int32 // an interval or, after all intervals, a bracket
+	wait  int32 // number of a wait in the bracket, from 1; 0: the bracket itself
 	end   bool
 }
 
-// writeSlices writes the slices in the order of time. On a track they are in order anyway, and what
-// happens at the same time stays in the order of the tracks.
+// writeSlices writes the slices in the order of time. Edges of the same time stay in the order of
+// the tracks.
 func (p *protoWriter) writeSlices() {
 	var args []arg
 	for _, e := range p.edges() {
@@ -219,7 +219,8 @@ func (p *protoWriter) writeSlices() {
 	}
 }
 
-// edges are where slices begin and end, in the order of time: of a bracket its waits lie between.
+// edges lists the beginnings and ends of slices in the order of time. The waits of a bracket are
+// between its own.
 func (p *protoWriter) edges() []edge {
 	steps := int32(len(p.trace.Intervals))
 	edges := make([]edge, 0, 2*(len(p.trace.Intervals)+len(p.trace.Brackets)))
@@ -243,7 +244,7 @@ func (p *protoWriter) edges() []edge {
 	return edges
 }
 
-// begin begins a packet with the begin of a slice in p.inner.
+// begin starts a packet with the beginning of a slice in p.inner.
 func (p *protoWriter) begin(e edge, track uint64, name string, args []arg) {
 	p.event(e.at, typeBegin, track)
 	p.inner = p.inner.Uint(eventNameID, p.names[name])
@@ -257,13 +258,13 @@ func (p *protoWriter) begin(e edge, track uint64, name string, args []arg) {
 	}
 }
 
-// event begins a packet with an event in p.inner.
+// event starts a packet with an event in p.inner.
 func (p *protoWriter) event(at unit.Time, kind, track uint64) {
 	p.packet = p.packet[:0].Uint(packetTimestamp, uint64(nanoseconds(at)))
 	p.inner = p.inner[:0].Uint(eventType, kind).Uint(eventTrack, track)
 }
 
-// flows adds arrows to the event. The earlier of an arrow's two events is where it begins.
+// flows adds arrows to the event. An arrow begins at the earlier of its two events.
 func (p *protoWriter) flows(messages []int32) {
 	for _, m := range messages {
 		p.inner = p.inner.Fixed64(eventFlows, uint64(m)+1)

@@ -12,7 +12,7 @@ import (
 	"collsim/unit"
 )
 
-// maxBytes bounds a text.
+// maxBytes bounds a file.
 const maxBytes = 4 << 20
 
 // Is reports whether a text has one of the tables.
@@ -21,8 +21,8 @@ func Is(text string) bool {
 	return slices.ContainsFunc(all, (*table).isWhole)
 }
 
-// Read reads the tables as a machine. The name is that of the file, device the GPU that
-// device.preset names. Errors are *system.Error.
+// Read reads the tables as a machine. name is that of the file, device the GPU that device.preset
+// names. Errors are *system.Error.
 func Read(name string, data []byte, device string) (*machine.Machine, error) {
 	if len(data) > maxBytes {
 		return nil, system.Errorf(name, 0, "has %d bytes; at most %d are expected", len(data),
@@ -66,17 +66,17 @@ func Read(name string, data []byte, device string) (*machine.Machine, error) {
 	return m, nil
 }
 
-// builder makes a system of the tables.
+// builder makes a system from the tables.
 type builder struct {
 	line       int
 	names      []string
-	of         [types + 1][][]string // the cells of each kind; nil where there is no such table
+	of         [types + 1][][]string // cells by kind of table; nil if there is none
 	link, pcie unit.Rate
 	sys        *system.System
 	cpus       int
 }
 
-// take takes a table over, which must not contradict itself or an earlier one.
+// take adds a table, which must not contradict itself or an earlier one.
 func (b *builder) take(name string, t *table) error {
 	if b.names == nil {
 		b.names, b.line = t.names, t.line
@@ -98,7 +98,7 @@ func (b *builder) take(name string, t *table) error {
 	return nil
 }
 
-// number is a cell of a table of numbers; 0 where there is no such table.
+// number returns a cell of a table of numbers; 0 if there is no such table.
 func (b *builder) number(k kind, i, j int) int {
 	if b.of[k] == nil {
 		return 0
@@ -110,10 +110,10 @@ func (b *builder) number(k kind, i, j int) int {
 	return n
 }
 
-// weightOfLink is that of a link of xGMI (Linux, drivers/gpu/drm/amd/amdkfd/kfd_crat.h).
+// weightOfLink is the weight of an xGMI link (Linux, drivers/gpu/drm/amd/amdkfd/kfd_crat.h).
 const weightOfLink = 15
 
-// isXGMI reports whether two GPUs reach each other over xGMI alone.
+// isXGMI reports whether the path between two GPUs is xGMI alone.
 func (b *builder) isXGMI(i, j int) bool {
 	if b.of[types] != nil {
 		return strings.EqualFold(b.of[types][i][j], "XGMI")
@@ -124,18 +124,19 @@ func (b *builder) isXGMI(i, j int) bool {
 	return b.number(hops, i, j) == 1
 }
 
-// isLink reports whether they do over one link.
+// isLink reports whether the path between two GPUs is a single xGMI link.
 func (b *builder) isLink(i, j int) bool {
 	hop, weight := b.number(hops, i, j), b.number(weights, i, j)
 	return b.isXGMI(i, j) && (hop == 1 || hop == 0 && (weight == weightOfLink || weight == 0))
 }
 
-// far is the weight of a way between GPUs over PCIe that leaves a NUMA domain: 20 to and from each
-// processor, and what is between two.
+// far is the weight from which on a PCIe path between GPUs leaves a NUMA domain: 20 to and from
+// each processor, and the distance between the two.
 const far = 50
 
-// build adds the links, and PCIe to the processor that each GPU is near to: that of its NUMA domain
-// or else, as far as the tables tell, of the GPUs that it reaches over it or over xGMI.
+// build adds the links, and PCIe to the processor near each GPU. That is the one of its NUMA
+// domain. If the tables do not state it, GPUs that reach each other within a domain or over xGMI
+// share a processor.
 func (b *builder) build(numa map[int]string) {
 	n := len(b.names)
 	group := make([]int, n)
@@ -178,5 +179,5 @@ func (b *builder) build(numa map[int]string) {
 	b.sys.JoinCPUs(func(int) unit.Rate { return betweenCPUs }, nil)
 }
 
-// betweenCPUs is what NCCL counts between two processors of AMD.
+// betweenCPUs is NCCL's rate between two processors of AMD.
 const betweenCPUs = 16 * unit.Rate(unit.GB)

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// kind is what a table tells of each two GPUs.
+// kind selects the property of each pair of GPUs that a table has.
 type kind int
 
 const (
 	unknown kind = iota
-	weights      // 15 a link of xGMI, 40 and more over PCIe
+	weights      // 15 for an xGMI link, 40 and more over PCIe
 	hops
 	types // XGMI or PCIE
 )
@@ -24,7 +24,7 @@ type table struct {
 	cells [][]string
 }
 
-// A name is GPU0, or the bus id that amd-smi prints.
+// nameOf matches the name of a GPU: GPU0, or the bus id that amd-smi prints.
 func nameOf() *regexp.Regexp {
 	return regexp.MustCompile(`^(GPU\d+|[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F])$`)
 }
@@ -34,13 +34,13 @@ func numaLine() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)GPU\s*\[?(\d+)\]?\s*:?\s*\(Topology\)\s*Numa Node:\s*(-?\d+)`)
 }
 
-// maxGPUs and maxTables bound what is read.
+// maxGPUs and maxTables bound a file.
 const (
 	maxGPUs   = 256
 	maxTables = 32
 )
 
-// scan finds the tables of a text that are whole, and the NUMA domains of GPUs.
+// scan finds the complete tables of a text, and the NUMA domains of GPUs.
 func scan(text string) (all []*table, numa map[int]string) {
 	isName, isNUMA := nameOf(), numaLine()
 	numa = map[int]string{}
@@ -75,7 +75,7 @@ func scan(text string) (all []*table, numa map[int]string) {
 	return all, numa
 }
 
-// isHeader reports whether a line has names alone, each once.
+// isHeader reports whether a line consists of distinct names.
 func isHeader(words []string, isName *regexp.Regexp) bool {
 	seen := map[string]bool{}
 	for _, w := range words {
@@ -87,7 +87,7 @@ func isHeader(words []string, isName *regexp.Regexp) bool {
 	return true
 }
 
-// kindOf is what the line above a table says it is.
+// kindOf returns the kind that the line above a table names.
 func kindOf(title string) kind {
 	title = strings.ToLower(title)
 	switch {
@@ -101,7 +101,7 @@ func kindOf(title string) kind {
 	return unknown
 }
 
-// row takes a row over that has a cell of each GPU.
+// row adds a row that has a cell for each GPU.
 func (t *table) row(words []string) {
 	if len(words) != len(t.names)+1 {
 		return
@@ -114,8 +114,8 @@ func (t *table) row(words []string) {
 	}
 }
 
-// isWhole reports whether a table has all rows, and finds out what it is where no line says it: by
-// its cells off the diagonal.
+// isWhole reports whether a table has all rows. If no line names its kind, it infers it from the
+// cells off the diagonal.
 func (t *table) isWhole() bool {
 	is := unknown
 	for i, row := range t.cells {
@@ -140,7 +140,8 @@ func (t *table) isWhole() bool {
 	return is == unknown && len(t.names) == 1 || is == types == (t.kind == types) && t.kind != unknown
 }
 
-// cellKind is the kind of table that a cell may be in. Ways have few hops, weights are 13 and more.
+// cellKind returns the kind of table that a cell fits. Paths have few hops, and weights are 13 or
+// more.
 func cellKind(c string) kind {
 	switch strings.ToUpper(c) {
 	case "XGMI", "PCIE":

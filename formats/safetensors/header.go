@@ -10,10 +10,10 @@ import (
 	"collsim/formats/internal/tensor"
 )
 
-// headerReader reads the JSON of a header.
+// headerReader parses the JSON of a header.
 type headerReader struct{ *strictjson.Reader }
 
-// parseHeader reads the header.
+// parseHeader parses the header.
 func parseHeader(header []byte) ([]entry, error) {
 	if len(header) == 0 || header[0] != '{' {
 		return nil, tensor.Failed("its header begins with %.8q; '{' is expected", header)
@@ -35,7 +35,7 @@ func parseHeader(header []byte) ([]entry, error) {
 	return entries, r.placed("header", err)
 }
 
-// placed is an error of the JSON with its place: in what, and up to which byte of the header.
+// placed adds the place to an error of the JSON: the member, and the last byte read of the header.
 func (r headerReader) placed(what string, err error) error {
 	var wrong *foreign.Error
 	if !errors.As(err, &wrong) {
@@ -44,7 +44,7 @@ func (r headerReader) placed(what string, err error) error {
 	return tensor.Failed("its %s, up to byte %d: %s", what, r.Offset(), wrong.Text)
 }
 
-// metadata reads what is said of the file: text, which says nothing about elements.
+// metadata reads the metadata of the file, which are texts and do not affect elements.
 func (r headerReader) metadata() error {
 	return r.placed(Metadata, r.Object(func(string) error {
 		_, err := r.String()
@@ -52,8 +52,8 @@ func (r headerReader) metadata() error {
 	}))
 }
 
-// entry reads what is said about one tensor. As in the reference implementation, keys that it does
-// not know are left alone.
+// entry reads the entry of one tensor. As in the reference implementation, unknown keys are
+// ignored.
 func (r headerReader) entry() (e entry, err error) {
 	var offsets []int64
 	seen := 0

@@ -16,19 +16,19 @@ import (
 //	length of the header (8 bytes)  header, JSON …  elements
 //
 // The header is {"rank0": {"dtype": "BF16", "shape": [3], "data_offsets": [0, 6]}, …}, and perhaps
-// "__metadata__" of strings, which says nothing about elements. Offsets count from the header's
-// end; together they must cover the rest of the file, without a hole or an overlap.
+// "__metadata__" of strings, which do not affect elements. Offsets count from the end of the
+// header. Together they must cover the rest of the file, without a hole or an overlap.
 
-// Metadata is the key that no tensor can have for a name.
+// Metadata is the key that cannot be the name of a tensor.
 const Metadata = "__metadata__"
 
-// entry is what the header says of a tensor.
+// entry is the header's entry of a tensor.
 type entry struct {
 	array      tensor.Array
 	begin, end int64
 }
 
-// nameOf is a type's name in a .safetensors.
+// nameOf pairs a type with its name in a .safetensors.
 type nameOf struct {
 	name  string
 	dtype dtype.Type
@@ -41,8 +41,8 @@ func names() [14]nameOf {
 		{"U8", dtype.Uint8}, {"U16", dtype.Uint16}, {"U32", dtype.Uint32}, {"U64", dtype.Uint64}}
 }
 
-// Open reads the header of a .safetensors of size bytes, and holds it against them. Tensors are in
-// the order of their elements in the file.
+// Open reads the header of a .safetensors of size bytes, and checks it against the size. Tensors
+// are in the order of their elements in the file.
 func Open(r io.ReaderAt, size int64) ([]tensor.Part, error) {
 	start := make([]byte, 8)
 	n, err := r.ReadAt(start[:min(8, size)], 0)
@@ -83,8 +83,8 @@ func Open(r io.ReaderAt, size int64) ([]tensor.Part, error) {
 	return parts, nil
 }
 
-// checkOffsets sorts tensors by their place and sees that each has the bytes that its shape needs,
-// begins where the one before ends, and that the last ends with the file, size bytes in all.
+// checkOffsets sorts tensors by their offsets. It checks that each has the bytes of its shape and
+// begins where the one before ends. The last must end with the file, at size bytes.
 func checkOffsets(entries []entry, size int64) error {
 	byPlace := func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
@@ -122,7 +122,7 @@ func checkOffsets(entries []entry, size int64) error {
 	return nil
 }
 
-// setType takes a type's name.
+// setType sets the type with a name.
 func setType(a *tensor.Array, name string) error {
 	a.Stored = name
 	for _, n := range names() {

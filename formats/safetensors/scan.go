@@ -6,9 +6,9 @@ import (
 	"collsim/formats/internal/tensor"
 )
 
-// scanHeader reads a header as writers write it: strings without escapes, known keys, each once. A
-// million tensors take it about a second. It is false for whatever else stands there, right or
-// wrong, which parseHeader reads or refuses.
+// scanHeader parses a header in the form that writers produce: strings without escapes, known keys,
+// each once. A million tensors take about a second. It returns false for anything else, right or
+// wrong, which parseHeader then reads or refuses.
 func scanHeader(header string) (entries []entry, ok bool) {
 	if !strings.HasPrefix(header, "{") {
 		return nil, false
@@ -32,11 +32,11 @@ func scanHeader(header string) (entries []entry, ok bool) {
 	return entries, ok && s.at == len(s.text)
 }
 
-// scanner is a header that is being read. Each of its methods is false where something else stands.
+// scanner parses a header. Each of its methods returns false if something else comes next.
 type scanner struct {
 	text  string
 	at    int
-	sizes []int64 // that shapes are cut from
+	sizes []int64 // memory that shapes are cut from
 }
 
 func (s *scanner) blanks() {
@@ -45,7 +45,7 @@ func (s *scanner) blanks() {
 	}
 }
 
-// take goes behind a character.
+// take consumes a character.
 func (s *scanner) take(c byte) bool {
 	s.blanks()
 	if s.at < len(s.text) && s.text[s.at] == c {
@@ -55,7 +55,7 @@ func (s *scanner) take(c byte) bool {
 	return false
 }
 
-// list reads what stands between two brackets, with commas between.
+// list parses the items between two brackets, with commas between them.
 func (s *scanner) list(open, closed byte, each func() bool) bool {
 	if !s.take(open) {
 		return false
@@ -74,7 +74,7 @@ func (s *scanner) list(open, closed byte, each func() bool) bool {
 	return false
 }
 
-// object calls value with every key.
+// object parses an object and calls value with every key.
 func (s *scanner) object(value func(key string) bool) bool {
 	return s.list('{', '}', func() bool {
 		key, ok := s.word()
@@ -82,7 +82,7 @@ func (s *scanner) object(value func(key string) bool) bool {
 	})
 }
 
-// word reads a string without escapes.
+// word parses a string without escapes.
 func (s *scanner) word() (string, bool) {
 	if !s.take('"') {
 		return "", false
@@ -100,7 +100,7 @@ func (s *scanner) word() (string, bool) {
 	return "", false
 }
 
-// integer reads a whole number of at most 18 digits.
+// integer parses a whole number of at most 18 digits.
 func (s *scanner) integer() (n int64, ok bool) {
 	s.blanks()
 	from := s.at
@@ -111,7 +111,7 @@ func (s *scanner) integer() (n int64, ok bool) {
 	return n, digits == 1 || 1 < digits && digits <= 18 && s.text[from] != '0'
 }
 
-// integers reads a list of them.
+// integers parses a list of whole numbers.
 func (s *scanner) integers() ([]int64, bool) {
 	if cap(s.sizes)-len(s.sizes) < 64 {
 		s.sizes = make([]int64, 0, 4096)
@@ -125,7 +125,7 @@ func (s *scanner) integers() ([]int64, bool) {
 	return s.sizes[from:len(s.sizes):len(s.sizes)], ok
 }
 
-// entry reads what is said of a tensor: three keys.
+// entry parses the entry of a tensor: three keys.
 func (s *scanner) entry(e *entry) bool {
 	var dtype, shape, offsets bool
 	ok := s.object(func(key string) (ok bool) {
@@ -146,7 +146,7 @@ func (s *scanner) entry(e *entry) bool {
 	return ok && dtype && shape && offsets
 }
 
-// offsets reads where a tensor begins and ends.
+// offsets parses the begin and the end of a tensor.
 func (s *scanner) offsets(e *entry) (ok bool) {
 	if !s.take('[') {
 		return false
@@ -158,7 +158,7 @@ func (s *scanner) offsets(e *entry) (ok bool) {
 	return ok && s.take(']')
 }
 
-// metadata reads what is said of the file: strings, each once.
+// metadata parses the metadata of the file: strings, each once.
 func (s *scanner) metadata() bool {
 	keys := map[string]bool{}
 	return s.object(func(key string) bool {

@@ -13,9 +13,9 @@ import (
 	"collsim/formats/internal/tensor"
 )
 
-// Write writes arrays that were checked, wide elements first, as readers want them aligned. It pads
-// the header so that elements begin at a multiple of 8 bytes. Software, if not empty, is an entry
-// of the metadata, which stand first.
+// Write writes checked arrays, wide elements first, as readers want them aligned. It pads the
+// header so that elements begin at a multiple of 8 bytes. software, if not empty, is an entry of
+// the metadata, which come first.
 func Write(w io.Writer, arrays []tensor.Array, software string) error {
 	arrays = slices.Clone(arrays)
 	slices.SortStableFunc(arrays, func(a, b tensor.Array) int { return b.Width - a.Width })
@@ -53,7 +53,7 @@ func Write(w io.Writer, arrays []tensor.Array, software string) error {
 	return nil
 }
 
-// Made is how the header of a file begins that software has made.
+// Made returns the beginning of a header that names software as its writer.
 func Made(software string) string { return `{"` + Metadata + `":{"software":"` + software + `"}` }
 
 func nameOfType(t dtype.Type) string {

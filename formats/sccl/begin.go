@@ -7,13 +7,14 @@ import (
 	"collsim/schedule"
 )
 
-// begin puts every chunk where it is at first, and gives those of the output their places.
+// begin places every chunk at its initial ranks, and assigns places in the output.
 func (m *mover) begin() error {
 	for i, c := range m.a.coll.chunks {
 		m.at[c.addr] = append(m.at[c.addr], i)
 	}
 	if !m.known() {
-		// msccl-tools writes the collective before it is cut into the instance's chunks, TACCL after.
+		// msccl-tools writes the collective before it is divided into the instance's chunks, TACCL
+		// after.
 		if m.divisor = int(m.a.divisor); !m.known() {
 			return m.wrong(0, "the maps have addresses that no chunk of the collective has")
 		}
@@ -53,7 +54,7 @@ func (m *mover) begin() error {
 	return m.mapped("output_map", m.a.outputs, ends, "ends")
 }
 
-// mapped makes sure that a map has only addresses at which a chunk begins, or ends.
+// mapped checks that a map has only addresses at which a chunk begins, or ends.
 func (m *mover) mapped(name string, lists map[int][]int, spots map[spot]bool, what string) error {
 	for rank := range m.a.coll.nodes {
 		for _, addr := range lists[rank] {
@@ -65,7 +66,7 @@ func (m *mover) mapped(name string, lists map[int][]int, spots map[spot]bool, wh
 	return nil
 }
 
-// place gives the addresses of the maps their places in the buffers.
+// place maps the addresses of the maps to places in the buffers.
 func (m *mover) place() error {
 	for rank := range m.a.coll.nodes {
 		for i, addr := range m.a.inputs[rank] {
@@ -98,7 +99,7 @@ func (m *mover) known() bool {
 	return true
 }
 
-// classify notes which chunk of its block an address is: chunks of one block may differ in size.
+// classify records the index of an address in its block: chunks of one block may differ in size.
 func (m *mover) classify(addr, i int) error {
 	class := i % m.l.parts
 	if known, ok := m.class[addr]; ok && known != class && m.l.count%int64(m.l.parts) != 0 {
@@ -109,8 +110,8 @@ func (m *mover) classify(addr, i int) error {
 	return nil
 }
 
-// spread calls f for every rank of every chunk, at all its addresses, with the number of the
-// chunk among those of the address, until f does not know the address.
+// spread calls f for every rank of every chunk, at all its addresses, with the number of the chunk
+// among those of the address. It stops when f returns false.
 func (m *mover) spread(
 	name string, ranks func(*chunk) []int, f func(at spot, number int) bool,
 ) error {
@@ -131,7 +132,8 @@ func (m *mover) spread(
 	return nil
 }
 
-// copies takes to the output what every rank has from the beginning and nothing has replaced.
+// copies returns the moves that copy a rank's initial chunks to its output, unless they were
+// replaced.
 func (m *mover) copies() (moves []transfers.Move) {
 	spec := &m.l.spec
 	for rank := range m.a.coll.nodes {
@@ -151,5 +153,5 @@ func (m *mover) copies() (moves []transfers.Move) {
 	return moves
 }
 
-// String is such as "address 3 of rank 2".
+// String returns such as "address 3 of rank 2".
 func (s spot) String() string { return fmt.Sprintf("address %d of rank %d", s.addr, s.rank) }

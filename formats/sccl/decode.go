@@ -10,22 +10,22 @@ import (
 	"collsim/formats/internal/strictjson"
 )
 
-// Limits of what is read.
+// Limits of a file.
 const (
 	maxRanks   = 1 << 16
 	maxAddress = 1 << 24
 )
 
-// algorithm is a file.
+// algorithm holds the contents of a file.
 type algorithm struct {
 	name     string
 	taccl    bool
 	kindKey  string        // "msccl_type" or "sccl_type"
 	steps    int64         // of the instance
-	divisor  int64         // chunks that the instance makes of each
-	pipeline int64         // steps after which it begins again; 0 for never
-	inputs   map[int][]int // addresses of each rank
-	outputs  map[int][]int //
+	divisor  int64         // number of chunks that the instance makes of each
+	pipeline int64         // steps after which the next instance begins; 0 for never
+	inputs   map[int][]int // by rank: addresses
+	outputs  map[int][]int // likewise
 	rounds   []int64       // of each step
 	sends    []send        // of all steps
 	coll     struct {
@@ -48,22 +48,22 @@ type send struct {
 	line           int
 }
 
-// operation is what the receiver does.
+// operation is the receiver's operation.
 type operation uint8
 
 const (
-	derived operation = iota // from what it holds
+	derived operation = iota // inferred from the chunks that it holds
 	copying
 	reducing
 )
 
-// chunk is there at the ranks of pre, and is to come to those of post.
+// chunk is a chunk that the ranks of pre hold initially and those of post need in the end.
 type chunk struct {
 	pre, post []int
 	addr      int
 }
 
-// crossbar bounds what all sources together send to all destinations in a round.
+// crossbar bounds the total from all sources to all destinations in a round.
 type crossbar struct {
 	sources, destinations []int
 	bandwidth             float64
@@ -90,7 +90,7 @@ func decode(r io.Reader, file string) (*algorithm, error) {
 	return d.a, d.End()
 }
 
-// object reads an object of a type. All keys must be there but those in optional, which are
+// object reads an object of a type. All keys are required but those in optional, which are
 // separated by blanks.
 func (d decoder) object(kind string, known map[string]func() error, optional string) error {
 	legal := slices.Sorted(maps.Keys(known))
@@ -215,8 +215,8 @@ func (d decoder) steps() error {
 	})
 }
 
-// send reads [address, source, destination, time, link, operation], the last three if TACCL has
-// written them.
+// send reads [address, source, destination, time, link, operation]; TACCL may have written the last
+// three.
 func (d decoder) send(step int32) error {
 	s := send{step: step}
 	fields := 0
@@ -230,10 +230,10 @@ func (d decoder) send(step int32) error {
 			return err
 		case i == 3:
 			s.line = d.Line()
-			_, err := d.Float() // the time in the solution; the step says enough
+			_, err := d.Float() // the time in the solution; the step suffices
 			return err
 		case i == 4:
-			_, err := d.Int(0, math.MaxInt32) // which of several links
+			_, err := d.Int(0, math.MaxInt32) // number of the link, where there are several
 			return err
 		case i == 5:
 			return d.operation(&s)

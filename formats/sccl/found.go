@@ -8,10 +8,10 @@ import (
 	"collsim/schedule"
 )
 
-// maxFound bounds what is reported.
+// maxFound is the most violations that are reported.
 const maxFound = 20
 
-// repeated are the sends that add a chunk to a sum which holds it.
+// repeated reports the sends that add a chunk to a sum that already contains it.
 func (m *mover) repeated(low *transfers.Lowered) (found []*schedule.Violation) {
 	for _, i := range m.doubled[:min(len(m.doubled), maxFound)] {
 		v := m.violation(low, schedule.Doubled, i)
@@ -21,8 +21,8 @@ func (m *mover) repeated(low *transfers.Lowered) (found []*schedule.Violation) {
 	return found
 }
 
-// unmet holds an algorithm of no known kind to its own postcondition: every rank ends with the
-// chunks that it is to have, and no others.
+// unmet checks an algorithm of unknown kind against its own postcondition: every rank ends with the
+// chunks that it needs, and no others.
 func (m *mover) unmet() (found []*schedule.Violation) {
 	wanted := map[spot]set{}
 	_ = m.spread("output_map", func(c *chunk) []int { return c.post },
@@ -51,13 +51,13 @@ func (m *mover) unmet() (found []*schedule.Violation) {
 	return found[:min(len(found), maxFound)]
 }
 
-// chunk is the number in the collective of a chunk among those of an address.
+// chunk returns the index in the collective of a chunk, given its address and its number there.
 func (m *mover) chunk(addr, number int) int { return m.at[addr/m.divisor][number] }
 
-// sent is how many of the moves are sends; the others, copies, stand before them.
+// sent returns the number of moves that are sends; the copies come before them.
 func (m *mover) sent() int { return len(m.a.sends) }
 
-// violation is one of the receiving end of a send.
+// violation makes a violation at the receiving end of a send.
 func (m *mover) violation(
 	low *transfers.Lowered, kind schedule.ViolationKind, send int,
 ) *schedule.Violation {
@@ -66,8 +66,8 @@ func (m *mover) violation(
 	return v
 }
 
-// overloads are the steps that put more on a link, or on a switch, than the topology carries in
-// the rounds of the step: a bandwidth of 1 is one chunk in a round.
+// overloads reports the steps that put more on a link, or on a switch, than the topology carries in
+// the rounds of the step. A bandwidth of 1 is one chunk in a round.
 func (a *algorithm) overloads(low *transfers.Lowered, m *mover) (found []*schedule.Violation) {
 	t := &a.topology
 	for from := 0; from < len(a.sends) && len(found) < maxFound; {
@@ -108,7 +108,7 @@ func (a *algorithm) overloads(low *transfers.Lowered, m *mover) (found []*schedu
 	return found[:min(len(found), maxFound)]
 }
 
-// crosses reports whether it is this chunk that is too much.
+// crosses reports whether this chunk is the first beyond a limit.
 func crosses(load int, limit float64) bool {
 	return float64(load) > limit && float64(load-1) <= limit
 }

@@ -10,8 +10,8 @@ import (
 	"collsim/schedule"
 )
 
-// check holds the parts of the file to each other: the addresses of the maps are those that the
-// chunks begin and end at.
+// check checks the parts of the file against each other: the addresses of the maps are those at
+// which the chunks begin and end.
 func (a *algorithm) check() error {
 	n := a.coll.nodes
 	if t := &a.topology; t.links != nil {
@@ -58,15 +58,15 @@ func (a *algorithm) check() error {
 	return nil
 }
 
-// layout is where chunks lie in the input and the output.
+// layout places chunks in the input and the output.
 type layout struct {
 	spec   collective.Spec
-	parts  int // chunks of a block, of count elements
+	parts  int // number of chunks of a block with count elements
 	count  int64
 	blocks [2]int // chunks of the longest input and output
 }
 
-// labels are the names of msccl/collectives.py.
+// labels lists the names of msccl/collectives.py.
 var labels = [...]struct {
 	name string
 	kind collective.Kind
@@ -77,7 +77,7 @@ var labels = [...]struct {
 	{"Alltoall", collective.AllToAll},
 }
 
-// label is the kind that a collective's name stands for, and its root.
+// label returns the kind and the root of a collective's name.
 func (a *algorithm) label() (collective.Kind, int, error) {
 	name, rest, _ := strings.Cut(a.coll.name, "(")
 	for _, l := range labels {
@@ -99,7 +99,7 @@ func (a *algorithm) label() (collective.Kind, int, error) {
 	return collective.Custom, 0, nil
 }
 
-// layout fits the maps to the kind of collective, and finds the size.
+// layout matches the maps with the kind of collective, and determines the size.
 func (a *algorithm) layout(o foreign.Options) (*layout, error) {
 	kind, root, err := a.label()
 	if err != nil {
@@ -141,7 +141,7 @@ func (a *algorithm) layout(o foreign.Options) (*layout, error) {
 	return l, nil
 }
 
-// parts is how many chunks a block of count elements has, if the maps of all ranks agree.
+// parts returns the number of chunks of a block, if the maps of all ranks agree.
 func (a *algorithm) parts(kind collective.Kind, root int) (int, error) {
 	ranks := a.coll.nodes
 	parts := len(a.inputs[root])
@@ -167,7 +167,7 @@ func (a *algorithm) parts(kind collective.Kind, root int) (int, error) {
 	return parts, nil
 }
 
-// custom gives every chunk the same size: of the longest buffer's share of the size.
+// custom gives every chunk the same size: the size divided by the chunks of the longest buffer.
 func (l *layout) custom(a *algorithm, o foreign.Options) (err error) {
 	if l.spec, err = o.Spec(collective.Custom, a.coll.nodes, 1, false); err != nil {
 		return err
@@ -185,14 +185,14 @@ func (l *layout) custom(a *algorithm, o foreign.Options) (err error) {
 	return l.spec.Validate()
 }
 
-// start is where a chunk of a buffer begins.
+// start returns the first element of a chunk of a buffer.
 func (l *layout) start(chunk int) int64 {
 	block, i := int64(chunk/l.parts), int64(chunk%l.parts)
 	size, more := l.count/int64(l.parts), l.count%int64(l.parts)
 	return block*l.count + i*size + min(i, more)
 }
 
-// cut divides a buffer of at most so many chunks.
+// cut divides a buffer with at most so many chunks.
 func (l *layout) cut(chunks int) schedule.Cut {
 	if l.count%int64(l.parts) == 0 && l.spec.Kind != collective.Custom {
 		return schedule.Cut{{Axis: schedule.Block, Split: schedule.Even, N: int64(max(chunks, 1))}}

@@ -11,30 +11,30 @@ import (
 // spot is an address of a rank.
 type spot struct{ rank, addr int }
 
-// holding is what lies there: the chunks that have been added up, and where.
+// holding is the content of a spot: the set of chunks that were summed, and its location.
 type holding struct {
 	chunks set
-	at     transfers.Blocks // without blocks while nothing has come
+	at     transfers.Blocks // no blocks until something has arrived
 }
 
-// mover turns sends into moves, following what every rank holds.
+// mover converts sends to moves and tracks the contents of every rank.
 type mover struct {
 	a       *algorithm
 	l       *layout
 	file    string
-	divisor int           // addresses that each chunk of the collective takes up
-	at      map[int][]int // chunks of the collective at each of its addresses
-	class   map[int]int   // the place of an address in its block
+	divisor int           // number of addresses of each chunk of the collective
+	at      map[int][]int // by address: chunks of the collective
+	class   map[int]int   // by address: index in its block
 	homes   map[spot]transfers.Blocks
 	holds   map[spot]*holding
-	used    map[spot]int // scratch chunks of a rank, by class in place of an address
-	slots   int          // the most of those
-	words   int          // of all sets
+	used    map[spot]int // scratch chunks of a rank, by class instead of address
+	slots   int          // the largest number of those
+	words   int          // total size of all sets
 	moves   []transfers.Move
-	doubled []int // sends that add what is there already
+	doubled []int // sends that add a chunk again
 }
 
-// maxWords bounds the sets of a file: as much as an all-reduce of 1024 ranks in as many chunks.
+// maxWords bounds the sets of a file: those of an all-reduce of 1024 ranks with as many chunks.
 const maxWords = 1 << 24
 
 func newMover(a *algorithm, l *layout, file string) *mover {
@@ -49,7 +49,7 @@ func (m *mover) run() error {
 	}
 	sends := m.a.sends
 	for from := 0; from < len(sends); {
-		var before []holding // of the sources, as the step finds them
+		var before []holding // contents of the sources before the step
 		to := from
 		for ; to < len(sends) && sends[to].step == sends[from].step; to++ {
 			h, err := m.source(&sends[to])
@@ -74,7 +74,7 @@ func (m *mover) wrong(line int, format string, args ...any) error {
 	return &foreign.Error{File: m.file, Line: line, Text: fmt.Sprintf(format, args...)}
 }
 
-// source is what a send finds; if nothing, the place where it would be.
+// source returns the content that a send reads; if there is none, the place where it would be.
 func (m *mover) source(s *send) (holding, error) {
 	if m.at[s.addr/m.divisor] == nil {
 		return holding{}, m.wrong(s.line, "address %d: no chunk of the collective has it", s.addr)
@@ -95,7 +95,7 @@ func (m *mover) hold(at spot) *holding {
 	return h
 }
 
-// home is where a rank keeps what comes: in its output or else in scratch.
+// home returns the place where a rank stores what arrives: in its output, or else in scratch.
 func (m *mover) home(at spot) transfers.Blocks {
 	p, ok := m.homes[at]
 	if !ok {
@@ -109,10 +109,10 @@ func (m *mover) home(at spot) transfers.Blocks {
 	return p
 }
 
-// memory is the size of the scratch buffer, in elements.
+// memory returns the size of the scratch buffer, in elements.
 func (m *mover) memory() int64 { return int64(m.slots) * m.l.count }
 
-// send makes the move of a send that has found h.
+// send makes the move of a send that reads h.
 func (m *mover) send(i int, h *holding) {
 	s := &m.a.sends[i]
 	to := spot{s.dst, s.addr}

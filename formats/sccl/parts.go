@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// collective reads what the algorithm is for. Older files have no runtime_name, SCCL's no ranks.
+// collective reads the collective of the algorithm. Older files have no runtime_name, SCCL's no
+// ranks.
 func (d decoder) collective() error {
 	var unused string
 	c := &d.a.coll
@@ -23,7 +24,7 @@ func (d decoder) collective() error {
 		"ranks": func() error {
 			return d.Array(func(int) error { return d.rank() })
 		},
-		"triggers":     d.Skip, // of the synthesis alone
+		"triggers":     d.Skip, // used in the synthesis alone
 		"runtime_name": d.text(&unused),
 	}, "ranks runtime_name")
 }
@@ -48,8 +49,8 @@ func (d decoder) chunk() error {
 	return err
 }
 
-// rank reads TACCL's other view of the chunks, which says the same. (After chunk_up its tool
-// writes the whole rank where the number belongs.)
+// rank reads TACCL's redundant list of chunks by rank. (After chunk_up its tool writes the whole
+// rank where the number belongs.)
 func (d decoder) rank() error {
 	list := func() error {
 		_, err := d.numbers(maxAddress)
@@ -70,8 +71,8 @@ func (d decoder) rank() error {
 	}, "")
 }
 
-// topology reads what the algorithm was made for: SCCL's by links, TACCL's by nodes. Of the
-// latter only the name is of use here.
+// topology reads the topology that the algorithm was made for: SCCL's by links, TACCL's by nodes.
+// Only the name of the latter is used.
 func (d decoder) topology() error {
 	t := &d.a.topology
 	known := map[string]func() error{"name": d.text(&t.name), "links": d.links,

@@ -1,17 +1,18 @@
 // Package sccl reads the algorithms of SCCL and msccl-tools ("msccl_type") and of TACCL
-// ("sccl_type"), both JSON: steps, each a list of sends [address, source, destination], that move
-// chunks between ranks which hold some from the beginning and need others in the end.
+// ("sccl_type"), both JSON. An algorithm has steps, each a list of sends [address, source,
+// destination]. They move chunks from ranks that hold them initially to ranks that need them in the
+// end.
 //
-// A send reads what was at its source before the step and lands after it. Chunks that share an
-// address are summands: what arrives there is added, unless it holds all that is there already,
-// when it takes its place (the all-gather half of an all-reduce). TACCL's sends may say so:
-// [address, source, destination, time, link, "rrc" or null]. The tools check that every
-// chunk reaches its ranks, but with OR: adding a contribution twice escapes them, and does not
-// escape proof.Verify. A chunk lies in the input or the output, at its place among the
-// sorted addresses of input_map or output_map, and elsewhere in scratch.
+// A send reads the content of its source before the step and arrives after it. Chunks that share an
+// address are summands. An arrival is added to the content, unless it already contains all of that:
+// then it replaces it (the all-gather half of an all-reduce). TACCL's sends may name the operation:
+// [address, source, destination, time, link, "rrc" or null]. The tools check that every chunk
+// reaches its ranks, but with OR: adding a contribution twice escapes them, and does not escape
+// proof.Verify. A chunk is stored in the input or the output, by its place among the sorted
+// addresses of input_map or output_map, and elsewhere in scratch.
 //
-// Thread blocks are not the format's: package transfers makes the lanes. The package knows neither
-// how the tools found the algorithm nor what they make of it later (package msccl reads that).
+// The format has no thread blocks: package transfers makes the lanes. The package knows neither how
+// the tools found the algorithm nor their later output (package msccl reads that).
 //
 // Sources: Cai et al., "Synthesizing Optimal Collective Algorithms", PPoPP 2021; Shah et al.,
 // "TACCL: Guiding Collective Algorithm Synthesis using Communication Sketches", NSDI 2023;
@@ -32,11 +33,11 @@ import (
 // maxScratch bounds the chunks of a scratch buffer, and its elements in units of 2²².
 const maxScratch = 1 << 22
 
-// Read reads an algorithm. Kinds are those of the collective's name (Allgather(n=8),
-// Broadcast(n=4,root=0), …) or Options.As; a name that is none of those is collective.Custom. In
-// File.Found are the sends that add what is there already; of Custom what is missing or out of
-// place by the file's own postcondition; and steps that put more on a link than the file's
-// topology lets them, which msccl-tools refuses (unless Options.Runtime is "none").
+// Read reads an algorithm. Its kind is that of the collective's name (Allgather(n=8),
+// Broadcast(n=4,root=0), …) or Options.As; any other name is collective.Custom. File.Found has the
+// sends that add a chunk again; for Custom, chunks that are missing or misplaced by the file's own
+// postcondition; and, unless Options.Runtime is "none", steps that exceed a link of the file's
+// topology, which msccl-tools refuses.
 func Read(r io.Reader, o foreign.Options) (*foreign.File, error) {
 	a, err := decode(r, o.File)
 	if err != nil {
@@ -85,7 +86,7 @@ func Read(r io.Reader, o foreign.Options) (*foreign.File, error) {
 	return f, nil
 }
 
-// place is the send that a step of the schedule belongs to.
+// place returns the send that a step of the schedule belongs to.
 func (a *algorithm) place(low *transfers.Lowered, rank, lane, step int) foreign.Place {
 	p := foreign.Place{Block: -1, Step: -1}
 	m, _ := low.Move(rank, lane, step)
@@ -102,7 +103,7 @@ func (a *algorithm) place(low *transfers.Lowered, rank, lane, step int) foreign.
 	return p
 }
 
-// notes are what the file says besides.
+// notes lists remarks on the file.
 func (a *algorithm) notes() []string {
 	rounds := int64(0)
 	for _, n := range a.rounds {

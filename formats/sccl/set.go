@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// set is of chunks of one address, by their number among them.
+// set is a set of chunks of one address, by their number there.
 type set []uint64
 
 func (s set) holds(o set) bool {
@@ -52,7 +52,7 @@ func (s set) count() (n int) {
 	return n
 }
 
-// first is the lowest member, or a number above all.
+// first returns the lowest member; of an empty set a number above all.
 func (s set) first() int {
 	for i, w := range s {
 		if w != 0 {

@@ -1,6 +1,6 @@
-// Package splits reads a table of whole numbers from a .npy, JSON or CSV, told by content: the
-// block sizes of an all_to_allv, for example, as the router of an MoE layer has written them. It
-// knows neither ranks nor collectives.
+// Package splits reads a table of whole numbers from a .npy, JSON or CSV, distinguished by content.
+// Such a table has, for example, the block sizes of an all_to_allv, written by the router of an MoE
+// layer. The package knows neither ranks nor collectives.
 package splits
 
 import (
@@ -47,7 +47,7 @@ func fromNPY(text []byte) ([][]int64, error) {
 	if err != nil {
 		var wrong *tensor.Error
 		if errors.As(err, &wrong) {
-			return nil, errors.New(wrong.Text) // the file has its name from the caller
+			return nil, errors.New(wrong.Text) // the caller adds the file's name
 		}
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func fromNPY(text []byte) ([][]int64, error) {
 	return table, nil
 }
 
-// integer reads the first element of little-endian data; false if it is above an int64.
+// integer reads the first element of little-endian data; false if it exceeds an int64.
 func integer(t dtype.Type, data []byte) (int64, bool) {
 	switch t {
 	case dtype.Int8:
@@ -126,8 +126,8 @@ func fromJSON(text []byte) ([][]int64, error) {
 	return rows, nil
 }
 
-// fromCSV reads a row a line, with commas, semicolons, tabs or blanks between its numbers. Empty
-// lines and those that begin with # have none.
+// fromCSV reads one row a line, with commas, semicolons, tabs or blanks between its numbers. Empty
+// lines and those that begin with # are skipped.
 func fromCSV(text string) ([][]int64, error) {
 	var rows [][]int64
 	numbers, number := 0, 0

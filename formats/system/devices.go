@@ -9,20 +9,20 @@ import (
 	"collsim/unit"
 )
 
-// Model is what a kind of GPU has beside the figures of its device: how many NVLinks (AMD: xGMI
-// links), what NCCL counts for one, and how the boards that it is sold on join them.
+// Model adds to a device the number of its NVLinks (AMD: xGMI links), NCCL's rate for one, and the
+// way in which boards connect its GPUs.
 type Model struct {
 	Name  string // of package device
 	SM    int    // NVIDIA's compute capability, "90" for 9.0; 0 of AMD's
 	GCN   string // AMD's architecture; empty of NVIDIA's
-	Links int    // of a GPU; 0 if it has none, or nobody can know
-	// Board is what joins all GPUs of a board: "switch", "full-mesh"; empty where the model does not
-	// tell: bridges, and the cubes and rings of V100 and MI250X.
+	Links int    // of a GPU; 0 if it has none, or the model does not determine it
+	// Board is the connection of all GPUs of a board: "switch", "full-mesh". It is empty where the
+	// model does not determine it: bridges, and the cubes and rings of V100 and MI250X.
 	Board string
 }
 
-// models lists what package device has. Numbers of links are those of NVIDIA's data sheets (rate of
-// all over rate of one) and of AMD's.
+// models lists the models of package device. Numbers of links are those of NVIDIA's data sheets
+// (rate of all over rate of one) and of AMD's.
 func models() []Model {
 	return []Model{
 		{"v100-16gb", 70, "", 6, ""}, {"v100-32gb", 70, "", 6, ""}, {"v100-pcie", 70, "", 0, ""},
@@ -39,7 +39,7 @@ func models() []Model {
 	}
 }
 
-// ModelOf returns the model of a device. One that is not listed has no links of its own.
+// ModelOf returns the model of a device. A device that is not listed has no links of its own.
 func ModelOf(name string) Model {
 	for _, m := range models() {
 		if m.Name == name {
@@ -49,10 +49,10 @@ func ModelOf(name string) Model {
 	return Model{Name: name}
 }
 
-// IsAMD reports whether its links are xGMI.
+// IsAMD reports whether the links are xGMI.
 func (m *Model) IsAMD() bool { return m.GCN != "" }
 
-// Link returns what NCCL or RCCL counts for one of its links.
+// Link returns the rate that NCCL or RCCL assumes for one of the links.
 func (m *Model) Link() unit.Rate {
 	if m.IsAMD() {
 		return XGMIRate(m.GCN)
@@ -60,7 +60,7 @@ func (m *Model) Link() unit.Rate {
 	return NVLinkRate(m.SM)
 }
 
-// NVLinkRate returns what NCCL counts for an NVLink of a compute capability, such as 90 (src/graph/
+// NVLinkRate returns NCCL's rate for an NVLink of a compute capability, such as 90 (src/graph/
 // topo.h, ncclTopoNVLinkBw).
 func NVLinkRate(sm int) unit.Rate {
 	switch {
@@ -76,8 +76,8 @@ func NVLinkRate(sm int) unit.Rate {
 	return 20 * rateUnit
 }
 
-// XGMIRate returns what RCCL counts for an xGMI link of an architecture: "gfx90a", or 910 as its
-// older files have it (src/graph/topo.h of RCCL, ncclTopoXGMISpeed).
+// XGMIRate returns RCCL's rate for an xGMI link of an architecture: "gfx90a", or 910 as in its
+// older files (src/graph/topo.h of RCCL, ncclTopoXGMISpeed).
 func XGMIRate(gcn string) unit.Rate {
 	switch {
 	case strings.HasPrefix(gcn, "gfx90a"), gcn == "910":
@@ -92,18 +92,18 @@ func XGMIRate(gcn string) unit.Rate {
 type card struct {
 	vendor, id int
 	name       string // after pci.ids
-	device     string // of package device, or empty: it has no figures there
-	links      int    // where they are not those of the device
+	device     string // of package device; empty: it has no figures there
+	links      int    // if different from the device's
 }
 
-// The vendors of PCI whose GPUs are read.
+// The PCI vendors whose GPUs are supported.
 const (
 	nvidia = 0x10de
 	amd    = 0x1002
 )
 
-// cards lists PCI ids, with their names in the PCI ID database (pci.ids, 2026). A variant stands
-// for the device of its memory and board.
+// cards lists PCI ids, with their names in the PCI ID database (pci.ids, 2026). A variant maps to
+// the device with its memory and board.
 func cards() []card {
 	return []card{
 		{nvidia, 0x1db0, "V100 SXM2 16GB", "v100-16gb", 0},
@@ -148,7 +148,7 @@ func cards() []card {
 		{amd, 0x74a1, "MI300X", "mi300x", 0},
 		{amd, 0x74b5, "MI300X of a virtual machine", "mi300x", 0},
 		{amd, 0x75a3, "MI355X", "mi355x", 0},
-		// GPUs that package device does not have yet: named in the error.
+		// GPUs that package device lacks: the error names them.
 		{nvidia, 0x15f9, "P100 SXM2", "", 0}, {nvidia, 0x20b7, "A30", "", 0},
 		{nvidia, 0x2204, "RTX 3090", "", 0}, {nvidia, 0x2230, "RTX A6000", "", 0},
 		{nvidia, 0x2235, "A40", "", 0}, {nvidia, 0x2236, "A10", "", 0},
@@ -161,8 +161,8 @@ func cards() []card {
 	}
 }
 
-// Card returns the name of a PCI device that is a GPU, the device that has its figures, empty if
-// there is none, and its links where they are fewer than the device's.
+// Card returns the name of a GPU by its PCI ids, and the device with its figures, empty if there is
+// none. links is not 0 if it has fewer than the device.
 func Card(vendor, id int) (name, device string, links int) {
 	for _, c := range cards() {
 		if c.vendor == vendor && c.id == id {
@@ -181,11 +181,11 @@ func CardOf(device string) (vendor, id int, ok bool) {
 	return cards()[i].vendor, cards()[i].id, true
 }
 
-// IsGPUMaker reports whether a PCI vendor makes GPUs that are read.
+// IsGPUMaker reports whether a PCI vendor makes supported GPUs.
 func IsGPUMaker(vendor int) bool { return vendor == nvidia || vendor == amd }
 
 // Device returns a device by name, or an error that names the key of a scenario, device.preset. why
-// says why the file does not tell.
+// is the reason for which the file does not determine it.
 func Device(name, why string) (device.Device, error) {
 	if name == "" {
 		return device.Device{}, fmt.Errorf("%s: device.preset must name the GPU, such as \"h100-sxm\" "+
@@ -198,8 +198,8 @@ func Device(name, why string) (device.Device, error) {
 	return d, nil
 }
 
-// PCIeRate returns what NCCL counts for 16 lanes of the PCIe that a device has: three quarters of a
-// lane's bits (12 GB/s of generation 3; src/graph/topo.cc, kvDictPciGen).
+// PCIeRate returns NCCL's rate for 16 lanes of a device's PCIe: three quarters of the raw rate (12
+// GB/s for generation 3; src/graph/topo.cc, kvDictPciGen).
 func PCIeRate(d device.Device) unit.Rate {
 	if d.GPU.PCIe <= 0 || d.GPU.PCIe == unit.Unlimited {
 		return 12 * rateUnit

@@ -2,19 +2,19 @@ package system
 
 import "fmt"
 
-// Error says what is wrong with a file, and where.
+// Error describes an error in a file, and its place.
 type Error struct {
 	File string
-	Line int // 0 if it is about the whole file
+	Line int // 0 if it concerns the whole file
 	Text string
 }
 
-// Errorf returns an Error. The line is 0 if it is about the whole file.
+// Errorf returns an Error. Line 0 stands for the whole file.
 func Errorf(file string, line int, format string, args ...any) *Error {
 	return &Error{file, line, fmt.Sprintf(format, args...)}
 }
 
-// Error names file, line and what is wrong.
+// Error returns file, line and text.
 func (e *Error) Error() string {
 	if e.Line == 0 {
 		return e.File + ": " + e.Text
@@ -22,7 +22,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text)
 }
 
-// Within says where in the file what is wrong, for those who have named it.
+// Within returns line and text, for callers that have named the file.
 func (e *Error) Within() string {
 	if e.Line == 0 {
 		return e.Text
@@ -30,7 +30,7 @@ func (e *Error) Within() string {
 	return fmt.Sprintf("line %d: %s", e.Line, e.Text)
 }
 
-// BaseName returns the name of a file without its folders and extension: that of its machine.
+// BaseName returns the name of a file without its folders and extension, which names its machine.
 func BaseName(file string) string {
 	for i := len(file) - 1; i >= 0; i-- {
 		if file[i] == '/' || file[i] == '\\' {

@@ -9,30 +9,32 @@ import (
 	"collsim/unit"
 )
 
-// Facts are what a machine needs beside its system: where each figure is from, and what a file may
-// say of the network between nodes. What is empty is assumed, and said so.
+// Facts holds what a machine needs besides its system: the source of each figure, and the network
+// between nodes. Empty fields are assumed, and their source says so.
 type Facts struct {
 	Name, About string // of the machine
-	File        string // what figures are read from: "h100.xml"
-	Device      string // every GPU
-	// Sources say more of single figures, by name: "joined", "nics". One that begins with "assumed"
-	// is the whole source.
+	File        string // the file that figures come from: "h100.xml"
+	Device      string // of every GPU
+	// Sources extend the source of single figures, by name: "joined", "nics". One that begins with
+	// "assumed" replaces it.
 	Sources map[string]string
 	CPUs    string // in words
-	// Of the network between nodes: in words, its preset, and what a hop takes.
+	// The network between nodes: its description, its preset, and the time of a hop.
 	Fabric, Joins string
 	Hop           unit.Time
-	// NICFabric tells it by a node that is a NIC, where Fabric does not; nil where nothing does.
+	// NICFabric returns the network of a NIC, given its node, if Fabric is empty; nil if it is
+	// unknown.
 	NICFabric func(nic int) string
 	Shares    []machine.Share
-	// Latency, NICRate and Rate are for a file that has them; else they follow.
+	// Latency, NICRate and Rate are those of the file; 0 derives them.
 	Latency, PCIeLatency, CPULatency unit.Time
 	Rate                             unit.Rate // of a GPU to all others
 	Multicast                        string    // "yes" or "no"
-	Joined                           string    // "wires" of one that could be a mesh, too
+	// "wires" for a machine with wires that could also be a mesh
+	Joined string
 }
 
-// Latencies of a link, where a file has none.
+// Latencies of a link, if the file has none.
 const (
 	nvlinkLatency = 450 * unit.Nanosecond
 	xgmiLatency   = unit.Microsecond
@@ -40,7 +42,7 @@ const (
 	cpuLatency    = 500 * unit.Nanosecond
 )
 
-// sources of what no file has.
+// Sources of figures that no file has.
 const (
 	ofNVLink = "assumed: with the 1 us of a step on the GPU, two of them are the 1.9 us that NCCL " +
 		"counts for a hop of LL128 over NVLink (src/graph/tuning.cc)"
@@ -51,7 +53,7 @@ const (
 	ofLibrary = "assumed: the library that the maker of the GPUs has"
 )
 
-// builder makes a machine of a system.
+// builder makes a machine from a system.
 type builder struct {
 	s     *System
 	f     *Facts
@@ -60,9 +62,9 @@ type builder struct {
 	near  *nearness
 }
 
-// Machine derives the machine: what joins its GPUs, its NICs and which GPUs they are near to. GPUs
-// on an NVSwitch, all alike, are a switch; GPUs with alike links each to each are a full mesh;
-// else every link is a wire.
+// Machine derives the machine: the connection of its GPUs, its NICs and the GPUs near each. GPUs
+// with equally many links to NVSwitches are a switch; GPUs with equally many links between all
+// pairs are a full mesh; otherwise every link is a wire.
 func (s *System) Machine(f Facts) (*machine.Machine, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -92,8 +94,8 @@ func (s *System) Machine(f Facts) (*machine.Machine, error) {
 	return b.m, nil
 }
 
-// pluginLatency sets what the plugin of the network reports to NCCL, which keeps that of the last
-// NIC of its graph.
+// pluginLatency sets the latency that the network's plugin reports to NCCL. NCCL's search keeps
+// that of the last NIC of its graph.
 func (b *builder) pluginLatency() {
 	if b.m.Library != "nccl" {
 		return
@@ -107,7 +109,7 @@ func (b *builder) pluginLatency() {
 	b.figure("plugin_latency", b.m.PluginLatency.String(), source)
 }
 
-// figure notes a figure and where it is from.
+// figure records a figure and its source.
 func (b *builder) figure(name, is, source string) {
 	if more := b.f.Sources[name]; strings.HasPrefix(more, "assumed") {
 		source = more
@@ -117,7 +119,7 @@ func (b *builder) figure(name, is, source string) {
 	b.m.Figures = append(b.m.Figures, machine.Figure{Name: name, Is: is, Source: source})
 }
 
-// join decides what joins the GPUs.
+// join determines the connection of the GPUs.
 func (b *builder) join() {
 	toSwitch, pair := b.bundles()
 	gpus := len(b.s.GPUs)
@@ -174,7 +176,7 @@ func (b *builder) bundles() (toSwitch []unit.Rate, pair [][]unit.Rate) {
 	return toSwitch, pair
 }
 
-// linkLatency is of a kind of link.
+// linkLatency returns the latency of a kind of link.
 func (b *builder) linkLatency(kind LinkKind) unit.Time {
 	switch kind {
 	case PCIe, Peer:
@@ -188,7 +190,7 @@ func (b *builder) linkLatency(kind LinkKind) unit.Time {
 	return cmp.Or(b.f.Latency, nvlinkLatency)
 }
 
-// latency sets that of links between GPUs.
+// latency sets the latency of links between GPUs.
 func (b *builder) latency() {
 	kind, source := NVLink, ofNVLink
 	if b.s.IsAMD {
@@ -216,7 +218,7 @@ func (b *builder) latency() {
 	b.figure("gpu_latency", b.m.Latency.String(), source)
 }
 
-// multicast says whether the switch adds up: NVSwitches of Hopper and later do.
+// multicast sets whether the switch multicasts and reduces: NVSwitches of Hopper and later do.
 func (b *builder) multicast() {
 	model := ModelOf(b.m.Device)
 	b.m.Multicast = b.m.Joined == "switch" && model.SM >= 90
@@ -230,10 +232,10 @@ func (b *builder) multicast() {
 	b.figure("multicast", map[bool]string{true: "yes", false: "no"}[b.m.Multicast], source)
 }
 
-// noNIC is the NIC of a machine whose file names none.
+// noNIC is the rate of the NIC of a machine whose file has none.
 const noNIC = unit.Rate(100 * 125_000_000)
 
-// nics sets how many there are, how fast they are, and which are near to whom.
+// nics sets the number and the rate of NICs, and the GPUs near each.
 func (b *builder) nics() {
 	s, m, near := b.s, b.m, b.near
 	m.Shares = b.f.Shares
@@ -263,7 +265,7 @@ func (b *builder) nics() {
 	b.figure("cpus", m.CPUs, b.f.File)
 }
 
-// shareText writes shares as a machine's file has them.
+// shareText formats shares as a machine's file has them.
 func shareText(shares []machine.Share) string {
 	if len(shares) == 1 && shares[0].Nodes == 1 {
 		return shares[0].Of.String()
@@ -285,7 +287,7 @@ func (b *builder) fabric() {
 			break
 		}
 		of := b.f.NICFabric(b.s.NICs[n])
-		if i > 0 && of != m.Fabric { // of several networks
+		if i > 0 && of != m.Fabric { // NICs of several networks
 			m.Fabric = ""
 			break
 		}
@@ -309,7 +311,7 @@ func (b *builder) fabric() {
 	b.figure("hop", m.Hop.String(), source)
 }
 
-// hopOf returns what a hop of a fabric takes elsewhere.
+// hopOf returns the time of a hop of a network, as a known machine has it, and that source.
 func hopOf(fabric string) (unit.Time, string) {
 	switch fabric {
 	case "efa":

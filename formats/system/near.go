@@ -9,18 +9,18 @@ import (
 	"collsim/machine"
 )
 
-// nearness says which NICs a machine has, in its order, and which GPUs use each.
+// nearness holds the NICs of a machine, in its order, and the GPUs that use each.
 type nearness struct {
 	paths *Paths
-	nics  []int    // numbers in System.NICs; the machine's NIC i is nics[i]
-	pairs [][2]int // GPU, and NIC as the machine numbers it
-	out   []int    // NICs of the system that the machine does not have
+	nics  []int    // indices into System.NICs; the machine's NIC i is nics[i]
+	pairs [][2]int // a GPU, and a NIC by the machine's number
+	out   []int    // NICs of the system that the machine leaves out
 }
 
-// nearNICs finds the NICs that NCCL would use of each GPU: the nearest by rate and type. GPUs with
-// the same nearest NICs share them out evenly, so that each has its own where there are as many.
-// NICs are numbered by the first GPU that uses them, where wires do not tell, else in the system's
-// order; one that is nearest to no GPU is left out.
+// nearNICs finds the NICs that NCCL would use for each GPU: the nearest by rate and type. GPUs with
+// the same nearest NICs share them evenly, so that each has its own where there are as many. NICs
+// are numbered by the first GPU that uses them or, with wires, in the system's order. A NIC that is
+// nearest to no GPU is left out.
 func (s *System) nearNICs(p *Paths, isWired bool) *nearness {
 	r := &nearness{paths: p}
 	locals := make([][]int, len(s.GPUs))
@@ -57,7 +57,7 @@ func (s *System) nearNICs(p *Paths, isWired bool) *nearness {
 	return r
 }
 
-// number gives NICs the order of the first GPU that uses each, or their own.
+// number numbers NICs by the first GPU that uses each, or, with isOwn, in the system's order.
 func (r *nearness) number(isOwn bool) {
 	slices.SortStableFunc(r.pairs, func(a, b [2]int) int { return a[0] - b[0] })
 	order, at := []int{}, map[int]int{}
@@ -78,10 +78,10 @@ func (r *nearness) number(isOwn bool) {
 	r.nics = order
 }
 
-// mostNamed bounds how many NICs are named in words.
+// mostNamed is the most NICs that are named in words.
 const mostNamed = 72
 
-// words says which NIC is near to which GPU: "gpu0: mlx5_0 (PIX)".
+// words describes the NICs near each GPU: "gpu0: mlx5_0 (PIX)".
 func (r *nearness) words(s *System) string {
 	var parts []string
 	for _, pair := range r.pairs {
@@ -114,8 +114,8 @@ func (r *nearness) leftOut(s *System) string {
 		prose.Plural(len(r.out), "NIC"), strings.Join(names, ", "))
 }
 
-// uneven says that GPUs share NICs otherwise than a machine without wires has it: GPU g uses NIC
-// ⌊g·NICs/GPUs⌋, or NIC i is of GPU ⌊i·GPUs/NICs⌋.
+// uneven reports GPUs that share NICs otherwise than a machine without wires does. There GPU g uses
+// NIC ⌊g·NICs/GPUs⌋, or NIC i belongs to GPU ⌊i·GPUs/NICs⌋.
 func (r *nearness) uneven(m *machine.Machine) string {
 	if m.Joined == "wires" || len(r.pairs) == 0 {
 		return ""

@@ -6,13 +6,13 @@ import (
 	"collsim/unit"
 )
 
-// PathType is how two nodes of a system reach each other, best first, as NCCL names and orders them
-// (src/include/graph.h of NCCL 2.30.7).
+// PathType is the type of the path between two nodes of a system, best first, as NCCL names and
+// orders them (src/include/graph.h of NCCL 2.30.7).
 type PathType int
 
-// The path types of NCCL, but for those between hosts: LOC is the same GPU, NVB goes through
-// another GPU, PIX through one PCIe switch, PXB through several, P2C over C2C and then PCIe, PHB
-// through a processor, SYS between two processors. DIS is no path.
+// The path types of NCCL, without those between hosts. LOC is the same GPU, and NVB goes through
+// another GPU. PIX goes through one PCIe switch, PXB through several, P2C over C2C and then PCIe.
+// PHB goes through a processor, SYS between two processors. DIS is no path.
 const (
 	LOC PathType = iota
 	NVL
@@ -34,8 +34,8 @@ func (t PathType) String() string {
 		"DIS"}[t]
 }
 
-// Path is the way between two nodes: its type, the rate of its slowest link (of a NIC, also of its
-// port), and how many links it has.
+// Path is the path between two nodes: its type, the rate of its slowest link (for a NIC, its port
+// included), and its number of links.
 type Path struct {
 	Type PathType
 	Rate unit.Rate
@@ -46,19 +46,19 @@ type Path struct {
 // peers.
 const atHome = 5000 * rateUnit
 
-// rateUnit is a GB/s.
+// rateUnit is 1 GB/s.
 const rateUnit = unit.Rate(unit.GB)
 
-// maxP2P is the farthest type of path at which GPUs reach each other directly; others go through
+// maxP2P is the farthest type of path over which GPUs access each other directly; others go through
 // the processor of the receiver (src/graph/paths.cc, ncclTopoCheckP2p).
 const maxP2P = PXB
 
-// Paths are the ways from each GPU to each GPU, and to each NIC, by their numbers.
+// Paths holds the paths from each GPU to each GPU, and to each NIC, by index.
 type Paths struct{ GPU, NIC [][]Path }
 
-// Paths computes the ways between GPUs, and from GPUs to NICs, by the rules of NCCL
-// (src/graph/paths.cc). It takes all GPUs as able to reach each other's memory and every NIC as
-// able to reach a GPU's, and does not go to a NIC through another GPU (PXN).
+// Paths computes the paths between GPUs, and from GPUs to NICs, by the rules of NCCL
+// (src/graph/paths.cc). It assumes that all GPUs, and every NIC, can access a GPU's memory. It does
+// not reach a NIC through another GPU (PXN).
 func (s *System) Paths() *Paths {
 	links := s.adjacent()
 	toGPU := make([][]Path, len(s.Nodes)) // from a node to all others; of GPUs and processors
@@ -74,11 +74,11 @@ func (s *System) Paths() *Paths {
 	}
 	for g, v := range s.GPUs {
 		for h, w := range s.GPUs {
-			way := toGPU[v][w]
-			if c := cpus[h]; way.Type > maxP2P && way.Type < NET && c >= 0 {
-				way = through(toGPU[v][c], toGPU[c][w])
+			path := toGPU[v][w]
+			if c := cpus[h]; path.Type > maxP2P && path.Type < NET && c >= 0 {
+				path = through(toGPU[v][c], toGPU[c][w])
 			}
-			p.GPU[g] = append(p.GPU[g], way)
+			p.GPU[g] = append(p.GPU[g], path)
 		}
 	}
 	toNIC := make([][]Path, len(s.NICs))
@@ -102,11 +102,10 @@ func (s *System) Paths() *Paths {
 	return p
 }
 
-// best lists the nearest of some nodes: first by rate, then by type (src/graph/topo.cc,
-// ncclTopoGetLocal).
-func best(ways []Path) (at []int) {
+// best lists the nearest nodes: by rate, then by type (src/graph/topo.cc, ncclTopoGetLocal).
+func best(paths []Path) (at []int) {
 	top := Path{Type: DIS}
-	for i, w := range ways {
+	for i, w := range paths {
 		if w.Type == DIS {
 			continue
 		}
@@ -120,27 +119,27 @@ func best(ways []Path) (at []int) {
 	return at
 }
 
-// localCPU returns the processor that a GPU is nearest to, -1 if there is none.
-func (s *System) localCPU(ways []Path) int {
+// localCPU returns the processor that a GPU is nearest to, −1 if there is none.
+func (s *System) localCPU(paths []Path) int {
 	local := -1
 	for v := range s.Nodes {
-		if s.Nodes[v].Kind != CPU || ways[v].Type == DIS {
+		if s.Nodes[v].Kind != CPU || paths[v].Type == DIS {
 			continue
 		}
-		if local < 0 || nearer(ways[v], ways[local]) {
+		if local < 0 || nearer(paths[v], paths[local]) {
 			local = v
 		}
 	}
 	return local
 }
 
-// nearer orders ways to processors.
+// nearer reports whether path a to a processor is better than b.
 func nearer(a, b Path) bool {
 	return cmp.Or(cmp.Compare(b.Rate, a.Rate), cmp.Compare(a.Type, b.Type),
 		cmp.Compare(a.Hops, b.Hops)) < 0
 }
 
-// through is one way after another.
+// through concatenates two paths.
 func through(a, b Path) Path {
 	t := max(a.Type, b.Type)
 	if t == PHB && min(a.Type, b.Type) == C2CPath {
@@ -164,26 +163,26 @@ func (s *System) adjacent() [][]end {
 	return all
 }
 
-// from searches the ways from a node to all others, round by round, one link longer in each.
+// from searches the best paths from a node to all others, round by round, one link longer in each.
 func (s *System) from(base int, links [][]end) []Path {
-	ways := make([]Path, len(s.Nodes))
-	for v := range ways {
-		ways[v].Type = DIS
+	paths := make([]Path, len(s.Nodes))
+	for v := range paths {
+		paths[v].Type = DIS
 	}
-	ways[base] = Path{LOC, atHome, 0}
+	paths[base] = Path{LOC, atHome, 0}
 	if s.Nodes[base].Kind == NIC {
-		ways[base].Rate = s.Nodes[base].Rate
+		paths[base].Rate = s.Nodes[base].Rate
 	}
 	isNext := make([]bool, len(s.Nodes))
 	for now := []int{base}; len(now) > 0; {
 		var next []int
 		for _, v := range now {
 			for _, e := range links[v] {
-				way, ok := s.step(base, v, e, ways[v])
-				if !ok || !better(way, ways[e.to]) {
+				path, ok := s.step(base, v, e, paths[v])
+				if !ok || !better(path, paths[e.to]) {
 					continue
 				}
-				ways[e.to] = way
+				paths[e.to] = path
 				if !isNext[e.to] {
 					isNext[e.to] = true
 					next = append(next, e.to)
@@ -195,20 +194,20 @@ func (s *System) from(base int, links [][]end) []Path {
 		}
 		now = next
 	}
-	return ways
+	return paths
 }
 
-// better reports whether a way is of a better type, or faster, or shorter.
-func better(way, old Path) bool {
-	return way.Type < old.Type || way.Type == old.Type &&
-		(way.Rate > old.Rate || way.Rate == old.Rate && way.Hops < old.Hops)
+// better reports whether a path has a better type, or is faster, or shorter.
+func better(path, old Path) bool {
+	return path.Type < old.Type || path.Type == old.Type &&
+		(path.Rate > old.Rate || path.Rate == old.Rate && path.Hops < old.Hops)
 }
 
-// step is a way from base to v, and one link on. A GPU hands on to the next over NVLink alone, and
-// only from a GPU beside it.
-func (s *System) step(base, v int, e end, way Path) (Path, bool) {
+// step extends a path from base to v by one link. A GPU forwards to another over NVLink alone, and
+// only if it is next to base.
+func (s *System) step(base, v int, e end, path Path) (Path, bool) {
 	l, at, to := s.Links[e.link], s.Nodes[v].Kind, s.Nodes[e.to].Kind
-	if v != base && (at == NIC || at == GPU && (l.Kind != NVLink || to != GPU || way.Hops > 1)) {
+	if v != base && (at == NIC || at == GPU && (l.Kind != NVLink || to != GPU || path.Hops > 1)) {
 		return Path{}, false
 	}
 	t := [...]PathType{NVLink: NVL, C2C: C2CPath, PCIe: PIX, Peer: LOC, Socket: SYS}[l.Kind]
@@ -217,12 +216,12 @@ func (s *System) step(base, v int, e end, way Path) (Path, bool) {
 		t = PXB
 	case l.Kind == PCIe && (at == CPU || to == CPU):
 		t = PHB
-	case at == GPU && way.Type == NVL && t == NVL && way.Hops == 1:
+	case at == GPU && path.Type == NVL && t == NVL && path.Hops == 1:
 		t = NVB
 	}
-	rate := min(way.Rate, l.Rate)
+	rate := min(path.Rate, l.Rate)
 	if to == NIC {
 		rate = min(rate, s.Nodes[e.to].Rate)
 	}
-	return Path{max(way.Type, t), rate, way.Hops + 1}, true
+	return Path{max(path.Type, t), rate, path.Hops + 1}, true
 }

@@ -6,7 +6,7 @@ import (
 	"collsim/unit"
 )
 
-// Kind says what a node of a system is.
+// Kind is the kind of a node of a system.
 type Kind int
 
 // The kinds of nodes. PCI is a PCIe switch or bridge, CPU a NUMA domain of a host.
@@ -18,11 +18,11 @@ const (
 	CPU
 )
 
-// LinkKind says what a link of a system is.
+// LinkKind is the kind of a link of a system.
 type LinkKind int
 
-// The kinds of links. NVLink is also AMD's xGMI, Peer joins two PCIe switches beside their tree,
-// Socket two processors.
+// The kinds of links. NVLink is also AMD's xGMI. Peer connects two PCIe switches outside of their
+// tree, Socket two processors.
 const (
 	NVLink LinkKind = iota
 	C2C
@@ -32,21 +32,22 @@ const (
 )
 
 // Node is a part of a system. Name is its name in the file: "mlx5_0", a bus id, a NUMA domain. Rate
-// is that of a NIC's port, Latency what the plugin of its network reports to NCCL. Host numbers the
-// hosts of a rack whose files are one.
+// is that of a NIC's port, Latency that of its network, as the plugin reports it to NCCL. Host
+// numbers the hosts of a rack that has a single file.
 type Node struct {
 	Kind    Kind
 	Name    string
 	Rate    unit.Rate
 	Latency unit.Time
 	Host    int
-	// Dissolved marks a PCI node that only says which GPUs a NIC is near to, where a machine by wires
-	// has a wire from each of them to the NIC; and a GPU whose own link of PCIe is no wire.
+	// Dissolved marks a PCI node that only groups the GPUs near a NIC. A machine with wires has a
+	// wire from each of them to the NIC instead. It also marks a GPU whose own PCIe link is not a
+	// wire.
 	Dissolved bool
 }
 
-// Link joins two nodes by Count links side by side, usable in both directions at once. Of a PCIe
-// link A is below B. Rate is of all of them together, each way.
+// Link connects two nodes by Count parallel links, usable in both directions at once. Of a PCIe
+// link A is below B. Rate is that of all of them together, in each direction.
 type Link struct {
 	A, B  int
 	Kind  LinkKind
@@ -64,14 +65,14 @@ type System struct {
 	IsAMD bool
 }
 
-// What a System has at most.
+// Limits of a System.
 const (
 	MaxGPUs = 256
 	MaxNICs = 512
 	MaxCPUs = 128
 )
 
-// Add adds a node, and returns its number. A GPU or NIC becomes the last of its kind.
+// Add adds a node and returns its index. A GPU or NIC becomes the last of its kind.
 func (s *System) Add(n Node) int {
 	s.Nodes = append(s.Nodes, n)
 	at := len(s.Nodes) - 1
@@ -84,8 +85,8 @@ func (s *System) Add(n Node) int {
 	return at
 }
 
-// JoinCPUs joins all processors of a host with each other, as NCCL does, or those of them that are
-// joined where isJoined is not nil. A link is as fast as the slower of its two ends says.
+// JoinCPUs connects all processors of a host with each other, as NCCL does; if isJoined is not nil,
+// only pairs for which it is true. The rate of a link is the lower of its two ends'.
 func (s *System) JoinCPUs(rate func(cpu int) unit.Rate, isJoined func(a, b int) bool) {
 	for b := range s.Nodes {
 		for a := range b {
@@ -97,7 +98,7 @@ func (s *System) JoinCPUs(rate func(cpu int) unit.Rate, isJoined func(a, b int) 
 	}
 }
 
-// Check reports what is too much of, or that there is no GPU.
+// Check reports a system that exceeds a limit or has no GPU.
 func (s *System) Check() error {
 	cpus := 0
 	for i := range s.Nodes {
@@ -119,7 +120,7 @@ func (s *System) Check() error {
 	return nil
 }
 
-// parent returns the node above a node in the tree of PCIe, and the link to it; -1 if there is
+// parents returns, for each node, its parent in the tree of PCIe and the link to it; −1 if there is
 // none.
 func (s *System) parents() (up []int, link []int) {
 	up, link = make([]int, len(s.Nodes)), make([]int, len(s.Nodes))

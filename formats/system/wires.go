@@ -10,8 +10,8 @@ import (
 )
 
 // wire lists the wires of a machine: NVLinks, the tree of PCIe with the processors, and NICs. A NIC
-// that a GPU is near to (PXB or better) has a wire to that GPU; another one hangs on its processor.
-// PCIe switches with one way down are no switches, those with none are left out.
+// near a GPU (PXB or better) has a wire to that GPU; any other is attached to its processor. A PCIe
+// switch with one child is replaced by it, one without children is left out.
 func (b *builder) wire() error {
 	w := &wiring{builder: b, names: make([]string, len(b.s.Nodes))}
 	w.parent, w.up = b.s.parents()
@@ -46,12 +46,12 @@ func (b *builder) wire() error {
 	return nil
 }
 
-// wiring is the work of wire.
+// wiring holds the state of wire.
 type wiring struct {
 	*builder
 	wires      []machine.Wire
-	parent, up []int   // of each node, and the link to it
-	below      [][]int // GPUs and switches below each node
+	parent, up []int   // by node: its parent, and the link to it
+	below      [][]int // by node: GPUs and switches below it
 	names      []string
 	pcies      int
 	cpus       int
@@ -63,7 +63,7 @@ func (w *wiring) add(from, to, kind string, l Link) {
 		Rate: l.Rate, Latency: w.linkLatency(l.Kind)})
 }
 
-// name returns the name of a node, and gives one to a processor that has none yet.
+// name returns the name of a node, and assigns one to a processor that has none yet.
 func (w *wiring) name(v int) string {
 	if w.names[v] == "" {
 		switch w.s.Nodes[v].Kind {
@@ -96,8 +96,8 @@ func (w *wiring) tree(cpu int) {
 	}
 }
 
-// hang adds the wires below a node, and one from it to the node above, of such a rate. GPUs may be
-// below GPUs in no tree.
+// hang adds the wires below a node, and one with a rate from it to its parent. GPUs are never below
+// GPUs.
 func (w *wiring) hang(v, above int, rate unit.Rate) {
 	for w.s.Nodes[v].Kind == PCI {
 		next := w.used(v)
@@ -125,7 +125,8 @@ func (w *wiring) hang(v, above int, rate unit.Rate) {
 	}
 }
 
-// used lists what is below a switch and has a GPU; dissolved switches are passed over.
+// used lists the nodes below a switch that are GPUs or have some. It descends into dissolved
+// switches.
 func (w *wiring) used(v int) (list []int) {
 	for _, n := range w.below[v] {
 		switch {
@@ -152,7 +153,7 @@ func (w *wiring) hasGPU(v int) bool {
 	return false
 }
 
-// isPeer reports whether a switch has a link to another one beside the tree.
+// isPeer reports whether a switch has a link to another one outside of the tree.
 func (w *wiring) isPeer(v int) bool {
 	for _, l := range w.s.Links {
 		if l.Kind == Peer && (l.A == v || l.B == v) {
@@ -197,8 +198,8 @@ func (w *wiring) toNICs() {
 	}
 }
 
-// climb goes up from a node until the tree ends, or to a node that stop has, and returns where it
-// is then, with the rate of the slowest link.
+// climb walks up from a node to the root or to a node in stop. It returns where it ends, and the
+// rate of the slowest link.
 func (w *wiring) climb(v int, stop map[int]unit.Rate) (int, unit.Rate) {
 	rate := unit.Unlimited
 	for w.parent[v] >= 0 {
@@ -211,18 +212,18 @@ func (w *wiring) climb(v int, stop map[int]unit.Rate) (int, unit.Rate) {
 	return v, rate
 }
 
-// between is the rate of the tree of PCIe between two nodes.
+// between returns the rate of the PCIe path between two nodes.
 func (w *wiring) between(a, b int) unit.Rate {
-	ways := map[int]unit.Rate{}
+	rates := map[int]unit.Rate{}
 	for v, rate := a, unit.Unlimited; v >= 0; v = w.parent[v] {
-		ways[v] = rate
+		rates[v] = rate
 		if w.parent[v] >= 0 {
 			rate = min(rate, w.s.Links[w.up[v]].Rate)
 		}
 	}
-	v, rate := w.climb(b, ways)
-	if way, ok := ways[v]; ok {
-		return min(rate, way)
+	v, rate := w.climb(b, rates)
+	if other, ok := rates[v]; ok {
+		return min(rate, other)
 	}
 	return rate
 }
@@ -243,7 +244,7 @@ func (w *wiring) anyCPU() int {
 	return first
 }
 
-// sockets adds the wires between the processors that something hangs on.
+// sockets adds the wires between processors that have anything attached.
 func (w *wiring) sockets() {
 	for _, l := range w.s.Links {
 		if l.Kind == Socket && w.names[l.A] != "" && w.names[l.B] != "" {
@@ -252,7 +253,7 @@ func (w *wiring) sockets() {
 	}
 }
 
-// connected reports GPUs and NICs that the wires do not join with the first.
+// connected reports GPUs and NICs that the wires do not connect with the first.
 func (w *wiring) connected() error {
 	root := map[string]string{}
 	var find func(n string) string

@@ -7,32 +7,31 @@ import (
 	"collsim/formats/internal/strictjson"
 )
 
-// Limits of what is read.
+// Limits of a file.
 const (
 	maxNode  = 1<<16 - 1
 	maxChunk = 1 << 20
 	maxEpoch = 1 << 28
 )
 
-// solution is a file.
+// solution holds the contents of a file.
 type solution struct {
 	epochs                  int
 	duration, finish, algbw float64
-	hops                    int // in "7-Flows"
+	hops                    int // number of entries in "7-Flows"
 	flows                   []hop
 	demands                 []demand
-	gpus                    []int // in order
+	gpus                    []int // ascending
 }
 
-// hop is one step of a chunk on its way.
+// hop is one hop of a chunk on its path.
 type hop struct {
 	chunk, source, from, to, epoch int
-	volume                         float64 // of the chunk
+	volume                         float64 // share of the chunk
 	line                           int
 }
 
-// demand is a chunk of a source that is needed somewhere, and, if the file says so, the paths
-// that it takes there.
+// demand is a chunk of a source that a GPU needs, and its paths, if the file has them.
 type demand struct {
 	at, chunk, source int
 	paths             [][]hop
@@ -44,13 +43,13 @@ type decoder struct {
 	s *solution
 }
 
-// keyFlows and keyPaths are keys that are asked about by name.
+// keyFlows and keyPaths are keys that the code refers to.
 const (
 	keyFlows = "7-Flows"
 	keyPaths = "8-Chunk paths"
 )
 
-// older are keys as the solver wrote them before it told when demands are met.
+// older maps keys of older versions, which did not write when demands are met.
 func older(key string) string {
 	switch key {
 	case "6-Flows":
@@ -109,7 +108,7 @@ func decode(r io.Reader, file string) (*solution, error) {
 	return d.s, d.End()
 }
 
-// met reads when each demand is met, which says who demands what.
+// met reads the times at which demands are met, which name the demands.
 func (d decoder) met() error {
 	return d.Object(func(gpu string) error {
 		p := words{text: gpu}
@@ -162,8 +161,8 @@ func (d decoder) flowList() error {
 	})
 }
 
-// pathList reads the paths of all demands: of each a list of hops, or a list of paths, which are
-// lists of [epoch, hop].
+// pathList reads the paths of all demands. A demand has a list of hops, or a list of paths, which
+// are lists of [epoch, hop].
 func (d decoder) pathList() error {
 	return d.Object(func(key string) error {
 		p := words{text: key}
@@ -197,7 +196,7 @@ func (d decoder) pathList() error {
 	})
 }
 
-// path reads the hops of a part of a chunk, each with its epoch before it.
+// path reads the hops of a part of a chunk, each after its epoch.
 func (d decoder) path(x *demand) (path []hop, err error) {
 	err = d.Array(func(int) error {
 		epoch := int64(-1)
@@ -239,8 +238,8 @@ func (d decoder) hop(x *demand) (hop, error) {
 	return f, nil
 }
 
-// whole reports whether a volume is all of a chunk, but for rounding.
+// whole reports whether a volume is a whole chunk, within rounding.
 func whole(volume float64) bool { return math.Abs(volume-1) < rounding }
 
-// rounding is how far volumes are off: the solver prints some with six digits, and leaves less.
+// rounding is the largest error of volumes: the solver prints some with six digits.
 const rounding = 1e-3

@@ -10,8 +10,8 @@ import (
 	"collsim/schedule"
 )
 
-// exchange plans an all-to-all from the paths of the demands: every part of a chunk that takes a
-// path of its own is a block.
+// exchange plans an all-to-all from the paths of the demands. Every part of a chunk with a path of
+// its own is a block.
 func (s *solution) exchange(o foreign.Options) (*transfers.Plan, error) {
 	ranks, chunks := len(s.gpus), s.chunks(collective.AllToAll)
 	spec, err := o.Spec(collective.AllToAll, ranks, int64(ranks)*int64(chunks), false)
@@ -55,14 +55,14 @@ func (s *solution) exchange(o foreign.Options) (*transfers.Plan, error) {
 	return x.plan, nil
 }
 
-// exchange is a plan in the making. The input's blocks are chunk after chunk, the output's source
-// after source; a chunk's parts follow each other in both.
+// exchange makes a plan. The input's blocks are in the order of chunks, the output's in the order
+// of sources; the parts of a chunk follow each other in both.
 type exchange struct {
 	s             *solution
 	ranks, chunks int
-	paths         map[[2]int]*demand // of a rank's chunk
-	first         map[[2]int]int     // the first input block of a rank's chunk
-	scratch       [][]int64          // ends, of every rank
+	paths         map[[2]int]*demand // by rank and chunk
+	first         map[[2]int]int     // by rank and chunk: its first input block
+	scratch       [][]int64          // by rank: ends of blocks
 	plan          *transfers.Plan
 }
 
@@ -88,8 +88,8 @@ func (x *exchange) collect() error {
 	return nil
 }
 
-// buffer cuts the input or the output of all ranks; with the output it makes the moves, when
-// both ends of every part are known.
+// buffer cuts the input or the output of all ranks. With the output it also makes the moves, since
+// then both ends of every part are known.
 func (x *exchange) buffer(b schedule.Buffer) ([][]int64, error) {
 	if b == schedule.Input {
 		x.first = map[[2]int]int{}
@@ -128,7 +128,7 @@ func (x *exchange) buffer(b schedule.Buffer) ([][]int64, error) {
 	return rows, nil
 }
 
-// parts is where the parts of a chunk end, one a path.
+// parts returns the ends of a chunk's parts, one for each path.
 func (x *exchange) parts(key [2]int, length int64) ([]int64, error) {
 	d := x.paths[key]
 	if d == nil {
@@ -155,7 +155,8 @@ func (x *exchange) parts(key [2]int, length int64) ([]int64, error) {
 	return ends, nil
 }
 
-// moves sends the parts of a chunk, block after block of the destination's output from block on.
+// moves sends the parts of a chunk to consecutive blocks of the destination's output, from block
+// on.
 func (x *exchange) moves(key [2]int, block int, ends []int64) error {
 	d := x.paths[key]
 	first := x.first[key]
@@ -195,7 +196,7 @@ func (x *exchange) moves(key [2]int, block int, ends []int64) error {
 	return nil
 }
 
-// relay is a block of a rank's scratch.
+// relay allocates a block of a rank's scratch.
 func (x *exchange) relay(rank int, length int64) transfers.Blocks {
 	row := x.scratch[rank]
 	end := length
@@ -206,7 +207,7 @@ func (x *exchange) relay(rank int, length int64) transfers.Blocks {
 	return transfers.At(schedule.Scratch, len(row))
 }
 
-// even makes a cut of rows that differ in length: the shorter ones get empty blocks.
+// even makes a cut from rows of different lengths: the shorter ones get empty blocks.
 func even(rows [][]int64) (schedule.Cut, error) {
 	most := 1
 	for _, row := range rows {

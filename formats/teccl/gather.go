@@ -55,13 +55,14 @@ func (s *solution) gather(o foreign.Options) (*transfers.Plan, error) {
 // maxBlocks bounds the tables of a plan.
 const maxBlocks = 1 << 20
 
-// partEnd is where the i-th of n even parts of a length ends; the first parts are larger.
+// partEnd returns the end of the i-th of n nearly equal parts of a length; the first parts are
+// larger.
 func partEnd(length int64, n, i int) int64 {
 	size, more := length/int64(n), length%int64(n)
 	return int64(i+1)*size + min(int64(i+1), more)
 }
 
-// table is a cut at these ends, a row for all ranks or one for each.
+// table makes a cut at these ends, with one row for all ranks or one for each.
 func table(rows ...[]int64) schedule.Cut {
 	return schedule.Cut{{Axis: schedule.Block, Split: schedule.Table, Ends: rows}}
 }

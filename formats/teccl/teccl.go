@@ -1,14 +1,14 @@
 // Package teccl reads the schedules of TE-CCL: JSON whose flows are sentences, "Chunk 0 from 3
-// traveled over 2->6 in epoch 4", each of which moves a chunk of a source over one hop. What leaves
-// in an epoch was there before it. Switches ("via switches 17") are no ranks, and GPUs are ranks in
+// traveled over 2->6 in epoch 4". Each moves a chunk of a source over one hop, and sends data that
+// were there before the epoch. Switches ("via switches 17") are not ranks, and GPUs are ranks in
 // the order of their numbers.
 //
-// The file does not name its collective. It is an all-gather, unless its demands ask for every
-// chunk at one GPU only: then it is an all-to-all, whose chunks may be split ("with volume 0.2"),
-// and the paths of the demands say which part goes where. Input and output are chunks in the order
+// The file does not name its collective. It is an all-gather, unless its demands need every chunk
+// at one GPU only: then it is an all-to-all, whose chunks may be split ("with volume 0.2"). The
+// paths of the demands then give the route of each part. Input and output are chunks in the order
 // of their numbers; those of an all-to-all are numbered by destination.
 //
-// Lanes are made by package transfers; the package knows neither the solver nor its model of time.
+// Package transfers makes the lanes. The package knows neither the solver nor its model of time.
 //
 // Sources: Liu et al., "Rethinking Machine Learning Collective Communication as a Multi-Commodity
 // Flow Problem", SIGCOMM 2024; teccl/solvers/allgather.py and alltoall.py of microsoft/TE-CCL.
@@ -24,8 +24,8 @@ import (
 	"collsim/formats/internal/transfers"
 )
 
-// Read reads a schedule. Options.As may be all_gather or all_to_all, which overrides what the
-// demands say. An input of the solver is refused as what it is.
+// Read reads a schedule. Options.As may be all_gather or all_to_all, which replaces the kind of the
+// demands. It refuses an input file of the solver and names it as such.
 func Read(r io.Reader, o foreign.Options) (*foreign.File, error) {
 	s, err := decode(r, o.File)
 	if err != nil {
@@ -64,7 +64,7 @@ func Read(r io.Reader, o foreign.Options) (*foreign.File, error) {
 	}, nil
 }
 
-// place is the flow that a step of the schedule belongs to.
+// place returns the flow that a step of the schedule belongs to.
 func (s *solution) place(low *transfers.Lowered, rank, lane, step int) foreign.Place {
 	p := foreign.Place{Block: -1, Step: -1}
 	m, _ := low.Move(rank, lane, step)
@@ -82,7 +82,7 @@ func (s *solution) place(low *transfers.Lowered, rank, lane, step int) foreign.P
 	return p
 }
 
-// notes are what the file says besides.
+// notes lists remarks on the file.
 func (s *solution) notes() []string {
 	return []string{
 		fmt.Sprintf("%d flows in %d epochs of %g, which TE-CCL reckons to finish at %g with an algbw "+
@@ -91,7 +91,7 @@ func (s *solution) notes() []string {
 	}
 }
 
-// findRanks numbers the GPUs: those of the demands, or, without those, all ends of flows.
+// findRanks numbers the GPUs: those of the demands or, without demands, all ends of flows.
 func (s *solution) findRanks() error {
 	for _, d := range s.demands {
 		s.gpus = append(s.gpus, d.source, d.at)
@@ -106,7 +106,7 @@ func (s *solution) findRanks() error {
 	if len(s.gpus) == 0 {
 		return fmt.Errorf("no flow and no demand names a GPU")
 	}
-	// Every chunk travels, or is asked for: a number beyond all of those is a mistake.
+	// Every chunk is in a flow or a demand: a number beyond their count is an error.
 	if most, all := s.most(), len(s.flows)+len(s.demands)+len(s.gpus); most > all {
 		return fmt.Errorf("chunk %d is named, among %d flows and demands", most,
 			len(s.flows)+len(s.demands))
@@ -123,7 +123,7 @@ func (s *solution) findRanks() error {
 	return nil
 }
 
-// rank is the number of a GPU among all, −1 if it is none.
+// rank returns the rank of a GPU, −1 if it is none.
 func (s *solution) rank(gpu int) int {
 	i, ok := slices.BinarySearch(s.gpus, gpu)
 	if !ok {
@@ -132,7 +132,7 @@ func (s *solution) rank(gpu int) int {
 	return i
 }
 
-// kind is what the demands ask for: of an all-to-all every chunk at one GPU.
+// kind returns the collective of the demands: in an all-to-all every chunk is needed at one GPU.
 func (s *solution) kind() collective.Kind {
 	if len(s.gpus) < 3 || len(s.demands) == 0 {
 		return collective.AllGather
@@ -148,7 +148,7 @@ func (s *solution) kind() collective.Kind {
 	return collective.AllToAll
 }
 
-// chunks is how many a block has.
+// chunks returns the number of chunks of a block.
 func (s *solution) chunks(kind collective.Kind) int {
 	if kind == collective.AllToAll {
 		return s.most()/len(s.gpus) + 1
@@ -156,7 +156,7 @@ func (s *solution) chunks(kind collective.Kind) int {
 	return s.most() + 1
 }
 
-// most is the highest number of a chunk.
+// most returns the highest number of a chunk.
 func (s *solution) most() (most int) {
 	for i := range s.flows {
 		most = max(most, s.flows[i].chunk)

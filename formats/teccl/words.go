@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// words takes a sentence apart from its beginning; once it has failed it stays so.
+// words parses a sentence from its beginning; a failure is permanent.
 type words struct {
 	text   string
 	failed bool
 }
 
-// done reports whether all was as expected, to the end.
+// done reports whether the sentence was parsed to its end without a failure.
 func (w *words) done() bool { return !w.failed && w.text == "" }
 
-// has takes a literal if it is there.
+// has consumes a literal if it comes next.
 func (w *words) has(literal string) bool {
 	rest, ok := strings.CutPrefix(w.text, literal)
 	if ok {
@@ -25,7 +25,7 @@ func (w *words) has(literal string) bool {
 
 func (w *words) literal(text string) { w.failed = !w.has(text) || w.failed }
 
-// number takes a literal and a number up to high.
+// number parses a literal and a number up to high.
 func (w *words) number(literal string, high int) int {
 	w.literal(literal)
 	end := 0
@@ -41,7 +41,7 @@ func (w *words) number(literal string, high int) int {
 	return n
 }
 
-// hop takes "2->6 with volume 0.2 in epoch 4 via switches 0 -> 17".
+// hop parses "2->6 with volume 0.2 in epoch 4 via switches 0 -> 17".
 func (w *words) hop(f *hop) {
 	f.from = w.number("", maxNode)
 	f.to = w.number("->", maxNode)

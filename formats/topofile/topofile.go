@@ -1,7 +1,7 @@
-// Package topofile reads a file that describes one machine, and tells by its content which kind it
-// is: a topology file of NCCL or RCCL (ncclxml), the output of nvidia-smi topo -m (topom) or of
-// AMD's tools (rocmtopo), or a machine's own file (package machine). What is none of them is
-// refused by what it is.
+// Package topofile reads a file that describes one machine. It recognises the kind by the content.
+// It is a topology file of NCCL or RCCL (ncclxml), the output of nvidia-smi topo -m (topom) or of
+// AMD's tools (rocmtopo), or a machine's own file. Any other file is refused, with its kind named
+// if it is known.
 package topofile
 
 import (
@@ -19,15 +19,14 @@ import (
 	"collsim/machine"
 )
 
-// maxBytes bounds a file of XML, or of UTF-16 that becomes as much; maxText bounds what is no XML.
+// maxBytes bounds a file of XML, or of UTF-16 that becomes as long; maxText bounds any other file.
 const (
 	maxBytes = 32 << 20
 	maxText  = 4 << 20
 )
 
-// Read reads a machine. The name is that of the file, for errors; device is the GPU that
-// device.preset names, empty if nothing does. Errors name the file, and the line where there is
-// one.
+// Read reads a machine. name is that of the file, for errors; device is the GPU that device.preset
+// names, or empty. Errors name the file, and the line where there is one.
 func Read(name string, data []byte, device string) (*machine.Machine, error) {
 	wrong := func(format string, args ...any) error {
 		return system.Errorf(name, 0, format, args...)
@@ -64,11 +63,11 @@ func Read(name string, data []byte, device string) (*machine.Machine, error) {
 	return nil, wrong("%s", expected)
 }
 
-// expected lists what is read.
+// expected lists the supported kinds of file.
 const expected = "a topology file of NCCL or RCCL (XML), the output of nvidia-smi topo -m or " +
 	"rocm-smi --showtopo, or a machine's TOML is expected"
 
-// measured matches the headings of programs that measure what GPUs reach.
+// measured matches the headings of programs that measure bandwidths of GPUs.
 func measured() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)memcpy .*\((row|column)\)|bandwidth matrix|latency matrix|` +
 		`bandwidth \(GB/s\)|\bD\\D\b|p2p=(enabled|disabled)|\bGPU\\GPU\b`)
@@ -79,7 +78,7 @@ func isTOML() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)\A\s*(#.*\n\s*)*[A-Za-z_][\w.-]*\s*=\s*["{\[\d]`)
 }
 
-// decoded is a text in UTF-8: PowerShell writes UTF-16.
+// decoded converts a text in UTF-16, which PowerShell writes, to UTF-8.
 func decoded(data []byte) string {
 	var order binary.ByteOrder
 	switch {
@@ -98,7 +97,7 @@ func decoded(data []byte) string {
 	return string(utf16.Decode(units))
 }
 
-// unescaped is a matrix as it is printed, of one in a log or a program, as a string.
+// unescaped replaces the escapes of a matrix that was copied as a string from a log or a program.
 func unescaped(text string) string {
 	if !strings.Contains(text, `\tGPU`) {
 		return text
@@ -106,7 +105,7 @@ func unescaped(text string) string {
 	return strings.NewReplacer(`\t`, "\t", `\n`, "\n").Replace(text)
 }
 
-// unfenced is a text without the fences of Markdown around it. Lines keep their numbers.
+// unfenced removes the fences of Markdown around a text. Lines keep their numbers.
 func unfenced(text string) string {
 	if !strings.HasPrefix(strings.TrimSpace(text), "```") {
 		return text

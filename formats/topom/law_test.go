@@ -34,7 +34,7 @@ func found(m *matrix, model system.Model) error {
 	}
 	check := func(i, j int, way system.Path) error {
 		c := m.at(i, j)
-		want := c.way
+		want := c.path
 		if c.links > 0 {
 			want = system.NVL
 		}

@@ -26,7 +26,7 @@ func Is(text string) bool {
 	return false
 }
 
-// Read reads a matrix as a machine. The name is that of the file, device the GPU that device.preset
+// Read reads a matrix as a machine. name is that of the file, device the GPU that device.preset
 // names. Errors are *system.Error.
 func Read(name string, data []byte, device string) (*machine.Machine, error) {
 	m, err := read(name, data)
@@ -88,7 +88,7 @@ func read(name string, data []byte) (*matrix, error) {
 	return whole[0], nil
 }
 
-// check reports what is missing in a matrix, or contradicts itself.
+// check reports an incomplete matrix, or one that contradicts itself.
 func (m *matrix) check(name string) error {
 	seen := map[string]bool{}
 	for _, n := range m.names {
@@ -125,11 +125,11 @@ func (m *matrix) check(name string) error {
 	return nil
 }
 
-// abilities lists what nvidia-smi topo -p2p prints.
+// abilities lists the cells of nvidia-smi topo -p2p.
 func abilities() []string { return []string{"OK", "CNS", "GNS", "TNS", "NS", "DR", "U"} }
 
-// at is the cell of two devices: of the row of the first, else of that of the second. NICs whose
-// rows are missing are far from each other.
+// at returns the cell of two devices: of the row of the first, else of that of the second. NICs
+// without rows are far from each other.
 func (m *matrix) at(i, j int) cell {
 	if m.cells[i] != nil {
 		return m.cells[i][j]
@@ -137,17 +137,16 @@ func (m *matrix) at(i, j int) cell {
 	if m.cells[j] != nil {
 		return m.cells[j][i]
 	}
-	return cell{way: system.SYS}
+	return cell{path: system.SYS}
 }
 
-// numa is what the matrix says of the processors that a GPU is near to, of the columns CPU Affinity
-// and NUMA Affinity.
+// numa returns the columns CPU Affinity and NUMA Affinity of a GPU, which identify its processors.
 func (m *matrix) numa(i int) string {
 	return strings.TrimSuffix(strings.TrimSpace(m.affinity[i]), " N/A")
 }
 
-// builder makes a system of a matrix: a tree of PCIe in which the ways are those of the matrix, and
-// the NVLinks.
+// builder makes a system from a matrix: a PCIe tree whose paths are those of the matrix, and the
+// NVLinks.
 type builder struct {
 	m     *matrix
 	model system.Model
@@ -156,8 +155,8 @@ type builder struct {
 	hosts int
 }
 
-// build groups the devices: those that reach each other by PIX hang on one switch, those by PXB on
-// switches of one, those by PHB or NODE on one processor.
+// build groups the devices. Those with PIX between them are on one switch, those with PXB on
+// switches below one, those with PHB or NODE on one processor.
 func (b *builder) build() {
 	pix, pxb, phb := b.groups(system.PIX), b.groups(system.PXB), b.groups(system.PHB)
 	cpus, upper, lower := map[int]int{}, map[int]int{}, map[int]int{}
@@ -201,7 +200,7 @@ func (b *builder) build() {
 	b.sys.JoinCPUs(func(int) unit.Rate { return betweenCPUs }, nil)
 }
 
-// node is a device of the matrix.
+// node makes the node of a device of the matrix.
 func (b *builder) node(i int) system.Node {
 	name := b.m.names[i]
 	if isGPU(name) {
@@ -213,16 +212,16 @@ func (b *builder) node(i int) system.Node {
 	return system.Node{Kind: system.NIC, Name: name, Rate: portRate(b.pcie)}
 }
 
-// groups returns a number for each device, alike for those that reach each other by such a way or a
-// better one. What is between GPUs with NVLinks is not in the matrix: they are on one processor
-// where their affinity is the same.
+// groups returns a group number for each device; devices share it if a path of such a type or a
+// better one connects them. The matrix does not show PCIe paths between GPUs with NVLinks: such
+// GPUs are on one processor if their affinity is equal.
 func (b *builder) groups(most system.PathType) []int {
 	m, group := b.m, make([]int, len(b.m.names))
 	for i := range group {
 		group[i] = i
 		for j := range i {
 			c := m.at(i, j)
-			near := c.links == 0 && c.way <= most
+			near := c.links == 0 && c.path <= most
 			if c.links > 0 && most >= system.PHB {
 				near = m.numa(i) == m.numa(j) && m.numa(i) != ""
 			}
@@ -234,14 +233,14 @@ func (b *builder) groups(most system.PathType) []int {
 	return group
 }
 
-// betweenCPUs is what NCCL counts between two processors of AMD.
+// betweenCPUs is NCCL's rate between two processors of AMD.
 const betweenCPUs = 16 * unit.Rate(unit.GB)
 
-// portRate is the rate of the NIC that 16 lanes of PCIe have room for: 100 Gbit/s of generation 3,
-// of which NCCL counts 12 GB/s.
+// portRate returns the rate of the NIC that matches 16 lanes of PCIe: 100 Gbit/s for generation 3,
+// which is 12 GB/s in NCCL.
 func portRate(pcie unit.Rate) unit.Rate { return pcie / 12 * 100 / 8 }
 
-// join makes two groups one.
+// join merges two groups.
 func join(group []int, i, j int) {
 	from, to := group[i], group[j]
 	for k := range group {
@@ -251,10 +250,10 @@ func join(group []int, i, j int) {
 	}
 }
 
-// nvlinks adds NVLinks: to an NVSwitch where all pairs have more of them than a GPU could have to
-// each, else from GPU to GPU.
+// nvlinks adds NVLinks. They lead to an NVSwitch if all pairs have more links than a GPU could have
+// to each peer; else from GPU to GPU.
 func (b *builder) nvlinks() {
-	var gpus []int // their places in the matrix
+	var gpus []int // indices into the matrix
 	for i, n := range b.m.names {
 		if isGPU(n) {
 			gpus = append(gpus, i)
@@ -278,9 +277,10 @@ func (b *builder) nvlinks() {
 	}
 }
 
-// switched returns the NVLinks of a GPU to NVSwitches, 0 if there are none. All pairs have as many
-// then; of GPUs that could have so many to each of the others, those of boards with NVSwitches have
-// all of theirs to each.
+// switched returns the NVLinks of a GPU to NVSwitches, 0 if there are none. With NVSwitches all
+// pairs show the same number. It counts as switched if the GPU could not have so many links to each
+// peer. It also does if boards of the model have NVSwitches and the number is that of all its
+// links.
 func (b *builder) switched(gpus []int) int {
 	if len(gpus) < 2 {
 		return 0
@@ -303,12 +303,12 @@ func (b *builder) switched(gpus []int) int {
 	return 0
 }
 
-// cpus says what is known of the processors.
+// cpus describes the processors.
 func (b *builder) cpus() string {
 	return prose.Plural(b.hosts, "group") + " of GPUs and NICs, SYS from each other"
 }
 
-// sources says what the matrix does not have.
+// sources names the source of each figure that the matrix lacks.
 func (b *builder) sources() map[string]string {
 	s := map[string]string{"device": "of device.preset",
 		"nic_rate": "assumed: the matrix has no rates; a NIC as fast as 16 lanes of the GPU's PCIe " +

@@ -9,32 +9,32 @@ import (
 	"collsim/formats/system"
 )
 
-// cell is what a matrix says of two devices: NVLinks, or a way by PCIe.
+// cell is the connection of two devices: NVLinks, or a PCIe path.
 type cell struct {
 	isSelf bool
 	links  int             // NVLinks
-	way    system.PathType // PIX, PXB, PHB or SYS, where links is 0
+	path   system.PathType // PIX, PXB, PHB or SYS, if links is 0
 	text   string
 }
 
-// matrix is what nvidia-smi topo -m prints.
+// matrix holds the output of nvidia-smi topo -m.
 type matrix struct {
 	line     int // of its header
 	names    []string
 	cells    [][]cell
-	affinity []string // what stands beside the cells of a row
-	odd      []string // the first word of a row that is no cell
+	affinity []string // text after the cells of a row
+	odd      []string // the first invalid cell of a row
 	legend   map[string]string
 }
 
-// escapes are those of a terminal, whole, or as they are left where the escape character was lost.
+// escapes matches escape sequences of a terminal, complete or without their lost escape character.
 func escapes() *regexp.Regexp {
 	return regexp.MustCompile("(?:\x1b|\\^\\[|\\\\e|\\\\033|\\\\x1b|\\\\u001b|\uFFFD|\u241B)?" +
 		"\\[[0-9;]*[mK]")
 }
 
 // device matches the names of GPUs and NICs in a header and before a row: GPU0, NIC0, mlx5_0,
-// ibp12s0. What else stands in a header has no digit: CPU Affinity, NUMA Affinity, GPU NUMA ID.
+// ibp12s0. Other columns have no digit: CPU Affinity, NUMA Affinity, GPU NUMA ID.
 func device() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z_.:-]*\d[\w.:-]*$`) }
 
 // maxDevices bounds a matrix.
@@ -54,14 +54,14 @@ func words(line string) []string {
 	})
 }
 
-// header returns the devices of a header; none if the line is no header, which has GPUs first and
-// no cell.
+// header returns the devices of a header; none if the line is not a header. A header has GPUs first
+// and no cell.
 func header(all []string, isDevice *regexp.Regexp) (names []string) {
 	for _, w := range all {
 		switch {
 		case isCell(w), slices.Contains(abilities(), w):
 			return nil
-		case len(names) == 0 && !isGPU(w), len(names) > maxDevices: // what stands before it
+		case len(names) == 0 && !isGPU(w), len(names) > maxDevices: // a word before it
 		case isDevice.MatchString(w):
 			names = append(names, w)
 		}
@@ -84,7 +84,7 @@ func isCell(w string) bool {
 	return ok
 }
 
-// parseCell reads a cell. SOC is what SYS was called up to 2017; PSB is a switch on a board of two
+// parseCell parses a cell. SOC is the name of SYS up to 2017; PSB is a switch on a board of two
 // GPUs.
 func parseCell(w string) (c cell, ok bool) {
 	c.text = strings.ToUpper(w)
@@ -92,13 +92,13 @@ func parseCell(w string) (c cell, ok bool) {
 	case "X":
 		c.isSelf = true
 	case "PIX", "PSB":
-		c.way = system.PIX
+		c.path = system.PIX
 	case "PXB":
-		c.way = system.PXB
+		c.path = system.PXB
 	case "PHB", "NODE":
-		c.way = system.PHB
+		c.path = system.PHB
 	case "SYS", "SOC":
-		c.way = system.SYS
+		c.path = system.SYS
 	default:
 		n, isNV := strings.CutPrefix(c.text, "NV")
 		links, err := strconv.Atoi(n)
@@ -144,17 +144,16 @@ func scan(text string) (all []*matrix) {
 	return all
 }
 
-// maxMatrices bounds how many matrices of a text are looked at.
+// maxMatrices is the most matrices of a text that are parsed.
 const maxMatrices = 64
 
-// newMatrix is one of which the header has been read.
+// newMatrix makes a matrix from its header.
 func newMatrix(line int, names []string, legend map[string]string) *matrix {
 	return &matrix{line: line, names: names, cells: make([][]cell, len(names)),
 		affinity: make([]string, len(names)), odd: make([]string, len(names)), legend: legend}
 }
 
-// row takes a line over that begins with the name of a device, whatever stands before it, and has a
-// cell of each device behind it.
+// row adds a line that has the name of a device, anywhere, and a cell for each device after it.
 func (m *matrix) row(all []string, rows map[string]int) {
 	for i, w := range all {
 		at, ok := rows[w]

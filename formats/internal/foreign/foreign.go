@@ -1,7 +1,7 @@
-// Package foreign is what the readers of other people's schedules have in common: how they are
-// asked, what they return, and how they name a place in a file. Each reader is a package beside it
-// and lowers its format to a schedule.Schedule, so that everything that proves, times and draws
-// ours does the same for theirs. The package knows no format.
+// Package foreign holds the types that all readers of other projects' schedules share: their
+// options, their result, and the naming of places in a file. Each reader is a package beside it and
+// lowers its format to a schedule.Schedule, so that proof, simulation and pictures treat it like
+// our own. The package knows no format.
 package foreign
 
 import (
@@ -15,76 +15,77 @@ import (
 	"collsim/unit"
 )
 
-// Options say how a file is to be taken. The zero value takes it as it is labelled, at the least
-// size at which every part of it moves a few elements.
+// Options select how a file is read. The zero value takes it as it is labelled, at the least size
+// at which every part of it moves a few elements.
 type Options struct {
 	File string          // its name, for errors
-	As   collective.Kind // overrides the file's label; 0 does not
+	As   collective.Kind // replaces the file's label, unless 0
 	Root int             // of rooted kinds
 	Type dtype.Type      // float32 if 0
 	Op   collective.Op   // sum if 0; of kinds that reduce
 	// Avg and Factor go with Op, as in collective.Spec.
 	Avg    collective.AvgMode
 	Factor float64
-	// Count is elements as in collective.Spec, Bytes is nccl-tests' size; at most one is given.
+	// Count is the elements as in collective.Spec, Bytes nccl-tests' size; at most one is given.
 	Count int64
 	Bytes unit.Bytes
 	Place Placement
-	// Protocol overrides the file's: "Simple", "LL" or "LL128".
+	// Protocol replaces the file's: "Simple", "LL" or "LL128".
 	Protocol string
-	// StrictNop holds that the operations of an MSCCL++ thread block are ordered by nop alone.
+	// StrictNop assumes that only nop orders the operations of an MSCCL++ thread block.
 	StrictNop bool
-	// Runtime is whose limits hold: "msccl" (the default), "rccl", or "none".
+	// Runtime names the runtime whose limits hold: "msccl" (the default), "rccl", or "none".
 	Runtime string
-	// Limit is how many bytes the file may have, unpacked; 1 GiB if it is 0.
+	// Limit is the most bytes of the file, unpacked; 1 GiB if it is 0.
 	Limit unit.Bytes
 }
 
-// Placement says where the output lies.
+// Placement selects whether the output is in place.
 type Placement uint8
 
 // The placements.
 const (
-	AsFile Placement = iota // as the file says, out of place if it does not
+	AsFile Placement = iota // as the file states, out of place if it does not
 	OutOfPlace
 	InPlace
 )
 
-// File is a schedule that somebody else has written.
+// File is a schedule that was read from another project's format.
 type File struct {
 	Format   string // "msccl", "mscclpp", "goal", …
-	Name     string // that the file gives itself
+	Name     string // the name inside the file
 	Schedule *schedule.Schedule
-	// Where is the place in the file of a step of the schedule; Line 0 if it has none.
+	// Where returns the place in the file of a step of the schedule; Line 0 if it has none.
 	Where func(rank, lane, step int) Place
-	// Found is what is wrong with the file without running it: limits that it breaks, operations
-	// that nothing matches. Verify adds to it.
+	// Found lists the violations that reading shows without a run: limits that the file exceeds,
+	// operations without a match. Verify adds to it.
 	Found []*schedule.Violation
-	// Causal is what a file without data must do instead, nil for files with data.
+	// Causal is the order that a file without data must keep; nil for files with data.
 	Causal *schedule.Causal
-	// Scratches is how many scratch buffers a rank has, which its calls take turns at; 0 is one.
+	// Scratches is the number of scratch buffers of a rank, which successive calls use in turn; 0
+	// is one.
 	Scratches int
-	Sizes     string   // that the file is for, in words
-	Ranges    []Range  // of these sizes, from the smallest on; nil: the file is the same at all
-	Notes     []string // what a reader should know besides
+	Sizes     string   // the supported sizes, in words
+	Ranges    []Range  // of these sizes, ascending; nil: the file is the same at all
+	Notes     []string // for the user
 }
 
-// Range is sizes for which a file is the same schedule but for the sizes of messages. Other ranges
-// have other messages.
+// Range is a range of sizes at which a file is the same schedule with messages of other sizes. In
+// another range it has other messages.
 type Range struct {
-	From, To unit.Bytes // of nccl-tests' vector, both included; To 0: any that are larger
-	Steps    int64      // of the schedule then, counted before it is made
-	// Read is the file at one of these sizes; nil in the range of the size that it has been read at.
+	From, To unit.Bytes // of nccl-tests' vector, both inclusive; To 0: no upper end
+	Steps    int64      // of the schedule at such a size, counted before it is made
+	// Read reads the file at one of these sizes; nil in the range of the size at which it was read.
 	Read func() (*File, error)
 }
 
 // Place is a place in a file. Block and Step are the file's own numbers, −1 where it has none.
 type Place struct {
 	Line, Block, Step int
-	Text              string // what stands there, in a few words
+	Text              string // the operation there, in a few words
 }
 
-// String is such as "line 12: gpu 0 tb 3 step 2: rrc".
+// String returns such as "line 12: gpu 0 tb 3 step 2: rrc".
 func (p Place) String() string {
 	if p.Line == 0 {
 		return p.Text
@@ -95,8 +96,7 @@ func (p Place) String() string {
 	return fmt.Sprintf("line %d: %s", p.Line, p.Text)
 }
 
-// Error is what is wrong with a file that cannot be read, and where. Line is 0 where it concerns
-// the file as a whole.
+// Error reports a file that cannot be read. Line is 0 where the error concerns the file as a whole.
 type Error struct {
 	File string
 	Line int
@@ -104,7 +104,7 @@ type Error struct {
 	Hint string
 }
 
-// Error is such as "my.xml:12: step type \"rcx\": …".
+// Error returns such as "my.xml:12: step type \"rcx\": …".
 func (e *Error) Error() string {
 	text := e.File
 	if e.Line > 0 {
@@ -116,8 +116,8 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Long is the error of a file that is longer than its limit, at the line that another error of
-// reading it knows.
+// Long returns the error of a file that exceeds its limit, with the line of another error of
+// reading it.
 func Long(file string, long *input.LongError, err error) *Error {
 	e := &Error{File: file, Text: long.Error(), Hint: long.Hint()}
 	var at *Error
@@ -127,11 +127,11 @@ func Long(file string, long *input.LongError, err error) *Error {
 	return e
 }
 
-// grain is how many elements the least size gives the smallest part.
+// grain is the elements of the smallest part at the least size.
 const grain = 4
 
-// Whole is the elements of nccl-tests' vector: what was asked for, or the least number that parts
-// and, for kinds with a block a rank, ranks divide.
+// Whole returns the elements of nccl-tests' vector: those of the options, or the least number that
+// parts divide. For kinds with a block for each rank, ranks must divide it, too.
 func (o *Options) Whole(kind collective.Kind, ranks int, parts int64) int64 {
 	blocks := int64(1)
 	if kind.Gathers() || kind.Scatters() || kind == collective.AllToAll {
@@ -146,7 +146,7 @@ func (o *Options) Whole(kind collective.Kind, ranks int, parts int64) int64 {
 	return grain * parts / gcd(parts, blocks) * blocks
 }
 
-// DataType is the type of the elements.
+// DataType returns the type of the elements.
 func (o *Options) DataType() dtype.Type {
 	if o.Type == 0 {
 		return dtype.Float32
@@ -154,9 +154,9 @@ func (o *Options) DataType() dtype.Type {
 	return o.Type
 }
 
-// Spec is the problem that a file for so many ranks is to solve: the one of its label, unless the
-// options override that. parts is the number of chunks of nccl-tests' vector. The sizes of Custom
-// are left to the reader.
+// Spec returns the problem that a file for so many ranks solves: that of its label, with the
+// options applied. parts is the number of chunks of nccl-tests' vector. The sizes of Custom are
+// left to the reader.
 func (o *Options) Spec(
 	label collective.Kind, ranks int, parts int64, inPlace bool,
 ) (collective.Spec, error) {

@@ -2,13 +2,13 @@ package opgraph
 
 import "slices"
 
-// arc is the other end of a dependency.
+// arc is one end of a dependency as seen from the other.
 type arc struct {
 	op    int32
 	start bool
 }
 
-// arcs are the dependencies of every operation on one side.
+// arcs holds the dependencies of all operations in one direction, sorted by operation.
 type arcs struct {
 	first []int32
 	to    []arc
@@ -16,9 +16,9 @@ type arcs struct {
 
 func (l *arcs) of(op int32) []arc { return l.to[l.first[op]:l.first[op+1]] }
 
-// newLinks sorts edges by one end.
+// newLinks sorts edges by their near end.
 func newLinks(n int, edges []Edge, near, far func(*Edge) int32) arcs {
-	first := make([]int32, n+2) // at first that of an operation stands one further on
+	first := make([]int32, n+2) // an operation's count is at first stored one entry later
 	for i := range edges {
 		first[near(&edges[i])+2]++
 	}
@@ -34,24 +34,24 @@ func newLinks(n int, edges []Edge, near, far func(*Edge) int32) arcs {
 	return arcs{first: first[:n+1], to: to}
 }
 
-// dag is what is known of a rank.
+// dag holds the dependency graph of a rank, and its division into lanes.
 type dag struct {
 	ops          []Op
 	preds, succs arcs
-	// order is the operations in an order that respects all dependencies, of several the one with
-	// the lowest numbers first; pos is where each stands. Behind the first placed ones come those
-	// that never start, since they wait for themselves.
+	// order is a topological order, in which the lowest number of several comes first; pos is the
+	// inverse. After the first placed operations come those that never start, since they wait for
+	// themselves.
 	order, pos []int32
 	placed     int32
-	mate       []int32 // the operation of Peer at the other end of the message, −1 for none
-	prev       []int32 // the receive that is known to end no later, −1 for none
-	round      []int32 // of what it sends, or could send
+	mate       []int32 // operation of Peer at the other end of the message, −1 for none
+	prev       []int32 // a receive that ends no later, −1 for none
+	round      []int32 // of the message that it sends, or could send
 
 	lanes [][]int32 // operations in order
 	lane  []int32   // of each operation
 	step  []int32   // its number in the lane
-	ends  []int32   // posts of its lane when it has ended, 0 if it does not post
-	opens []int32   // posts of its lane when it has been posted, 0 if that is not posted
+	ends  []int32   // posts of its lane once it has ended, 0 if it does not post then
+	opens []int32   // posts of its lane once it was posted, 0 if it does not post then
 }
 
 func newDAG(r *Rank, self []Edge) *dag {
@@ -74,7 +74,7 @@ func newDAG(r *Rank, self []Edge) *dag {
 	return d
 }
 
-// sort finds the order.
+// sort computes the order.
 func (d *dag) sort() {
 	n := int32(len(d.ops))
 	left := make([]int32, n)
@@ -105,11 +105,11 @@ func (d *dag) sort() {
 	}
 }
 
-// runs reports whether an operation does not wait for itself.
+// runs reports whether an operation can start: it does not wait for itself.
 func (d *dag) runs(op int32) bool { return d.pos[op] < d.placed }
 
-// cycle is operations each of which waits for the next and the last for the first, beginning with
-// the lowest; nil if there are none.
+// cycle returns operations in which each waits for the next, and the last for the first. It begins
+// with the lowest; it is nil if there is no cycle.
 func (d *dag) cycle() []int32 {
 	if d.placed == int32(len(d.order)) {
 		return nil

@@ -2,13 +2,13 @@ package opgraph
 
 import "slices"
 
-// facts are what must have happened before an operation of a rank is posted.
+// facts holds what must have happened before an operation of a rank is posted.
 type facts struct {
 	*dag
 	stamp          int32
-	started, ended []int32 // stamp of the operations that have
+	started, ended []int32 // stamp of the operations that must have started, or ended
 	stack          []fact
-	work           *int64 // what may still be done
+	work           *int64 // remaining budget of the search
 }
 
 type fact struct {
@@ -18,8 +18,8 @@ type fact struct {
 
 func newFacts(d *dag, work *int64) *facts { return &facts{dag: d, work: work} }
 
-// gather finds out what has happened before op is posted, as far as it concerns operations that
-// stand at limit or later in the order.
+// gather computes what must have happened before op is posted, for operations at limit or later in
+// the order.
 func (f *facts) gather(op, limit int32) {
 	if f.stamp++; f.started == nil { // most ranks are never asked
 		f.started, f.ended = make([]int32, len(f.ops)), make([]int32, len(f.ops))
@@ -49,7 +49,7 @@ func (f *facts) gather(op, limit int32) {
 	}
 }
 
-// knows reports whether what a dependency asks for is among the facts.
+// knows reports whether a dependency is satisfied by the facts.
 func (f *facts) knows(l arc) bool {
 	if l.start {
 		return f.started[l.op] == f.stamp
@@ -57,9 +57,9 @@ func (f *facts) knows(l arc) bool {
 	return f.ended[l.op] == f.stamp
 }
 
-// precedes reports whether a is posted before b in every run, where a stands before b in the
-// order: because b waits for it; or because whatever a waits for has come when b is posted and, if
-// that makes both ready at the same moment, a has the lower number and neither waits for a CPU or
+// precedes reports whether a is posted before b in every run. REQUIRES: a stands before b in the
+// order. Either b waits for a. Or all that a waits for has happened when b is posted. If that makes
+// both ready at the same moment, a must have the lower number; and neither may wait for a CPU or
 // NIC that the other does not need.
 func (f *facts) precedes(a, b int32) bool {
 	if f.lane[a] == f.lane[b] || !f.runs(a) || !f.runs(b) {
@@ -85,8 +85,8 @@ func (f *facts) precedes(a, b int32) bool {
 	return true
 }
 
-// unordered is two neighbours of a list of operations of which neither is always posted first; ok
-// if there are none.
+// unordered returns two neighbours in a list of operations whose posting order differs between
+// runs; ok if there are none.
 func (f *facts) unordered(ops []int32) (a, b int32, ok bool) {
 	for i := 1; i < len(ops); i++ {
 		if !f.precedes(ops[i-1], ops[i]) {
@@ -96,8 +96,8 @@ func (f *facts) unordered(ops []int32) (a, b int32, ok bool) {
 	return 0, 0, true
 }
 
-// alike reports whether nothing depends on which of some receives ends first: whatever waits for
-// one has waited for all.
+// alike reports whether the order in which some receives end makes no difference: every operation
+// that waits for one waits for all.
 func (f *facts) alike(ops []int32) bool {
 	limit := f.pos[ops[0]]
 	for _, op := range ops {
@@ -119,8 +119,8 @@ func (f *facts) alike(ops []int32) bool {
 	return true
 }
 
-// InOrder sorts operations of a rank as they are posted, and finds two neighbours that nothing
-// orders (see match.go, where messages can order more); ok if there are none.
+// InOrder sorts operations of a rank in posting order, and finds two neighbours that no dependency
+// orders; ok if there are none. Messages can order more: see match.go.
 func (r *Rank) InOrder(ops []int32) (sorted []int32, a, b int32, ok bool) {
 	d := newDAG(r, nil)
 	d.cover()

@@ -1,13 +1,12 @@
-// Package opgraph lowers programs that are graphs of operations to schedules: what a rank sends,
-// receives and computes, without data, ordered by nothing but dependencies. Several formats are
-// such graphs; their readers build one, and everything below is the same for all of them.
+// Package opgraph lowers programs that are graphs of operations to schedules. Ranks send, receive
+// and compute, without data, ordered only by dependencies. Several formats are such graphs; their
+// readers build one, and all below is common to them.
 //
-// The operations of a rank become chains, a lane each, along dependencies; the dependencies between
-// chains become events. Nothing else is ordered: operations without a path between them go on at
-// once. Messages are paired beforehand, per source, destination and tag, in the order in which
-// they are posted; where that order is not the same in every run, the match is ambiguous, and said
-// to be (see match.go). Bytes are read from an input that only has the right sizes; nothing is
-// stored.
+// The operations of a rank become chains along dependencies, a lane each. Dependencies between
+// chains become events. Nothing else is ordered: operations without a path between them run
+// concurrently. Messages are paired in advance, per source, destination and tag, in posting order.
+// Where that order differs between runs the match is ambiguous, which is reported (see match.go).
+// Bytes are read from an input of the right size, and nothing is stored.
 //
 // The package knows no format and no time.
 package opgraph
@@ -19,25 +18,25 @@ import (
 	"collsim/schedule"
 )
 
-// Kind is what an operation does.
+// Kind is the kind of an operation.
 type Kind uint8
 
 // The kinds of operation.
 const (
 	Calc Kind = iota // takes Cost
-	Send             // sends Bytes to Peer; it has ended when they have left
-	Recv             // receives Bytes from Peer; it has ended when they are there
+	Send             // sends Bytes to Peer; it ends when they have left
+	Recv             // receives Bytes from Peer; it ends when they have arrived
 )
 
-// Op is an operation of a rank. Its number in its rank decides between operations that become
-// ready at the same moment: the lower one is posted first.
+// Op is an operation of a rank. Of operations that become ready at the same moment, that with the
+// lowest index is posted first.
 type Op struct {
 	Kind     Kind
-	CPU, NIC uint8 // whose it is; operations of one are not ordered by that
-	Type     uint8 // of Send and Recv: of Graph.Types what the bytes are; 0 where nobody says
+	CPU, NIC uint8 // the resources that it uses; they order nothing by themselves
+	Type     uint8 // of Send and Recv: index into Graph.Types; 0 if unknown
 	Peer     int32 // of Send and Recv; it need not exist
 	Line     int32 // in the file, 0 for none
-	Tag      int64 // of Send and Recv: they match those with equal tags only
+	Tag      int64 // of Send and Recv, which match at equal tags only
 	Bytes    int64 // of Send and Recv
 	Cost     int64 // of Calc, picoseconds
 }
@@ -49,7 +48,7 @@ type Edge struct {
 	Start  bool
 }
 
-// Rank is what a rank does.
+// Rank holds the operations of a rank and their dependencies.
 type Rank struct {
 	Ops   []Op
 	Edges []Edge
@@ -59,30 +58,31 @@ type Rank struct {
 type Graph struct {
 	Format, Name string
 	Ranks        []Rank
-	// Where is the place of an operation in the file.
+	// Where returns the place of an operation in the file.
 	Where func(rank, op int) foreign.Place
-	// Defects are what the reader has found wrong with operations.
+	// Defects lists errors that the reader has found in operations.
 	Defects []Defect
-	Types   []string // of what messages carry, by number; the first is none
-	// Simulator is whose the format is: it runs the operations of a CPU, and the sends of a NIC,
-	// one at a time. A note says where that would make a difference.
+	Types   []string // element types of messages; the first stands for none
+	// Simulator names the simulator of the format, which runs the operations of a CPU, and the
+	// sends of a NIC, one at a time. A note says where that would make a difference.
 	Simulator string
 }
 
-// Defect is something wrong with an operation of a rank.
+// Defect is an error in an operation of a rank.
 type Defect struct {
 	Rank, Op int
 	Kind     schedule.ViolationKind
 	Text     string
 }
 
-// MaxRanks and MaxLanes bound what a file may ask for; lanes are those of one rank.
+// MaxRanks bounds the ranks of a file, MaxLanes the lanes of a rank.
 const (
 	MaxRanks = 1 << 16
 	MaxLanes = 1 << 16
 )
 
-// Refuse is what is wrong with options for a file without data, nil if nothing is.
+// Refuse returns the first option that does not apply to a file without data, as an error; nil if
+// there is none.
 func Refuse(o *foreign.Options) error {
 	wrong := ""
 	switch {

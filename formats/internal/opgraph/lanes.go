@@ -2,9 +2,9 @@ package opgraph
 
 import "slices"
 
-// cover divides the operations of a rank into chains along dependencies on ends: each operation
-// continues the chain of what it waits for, the latest in the order whose chain ends with it.
-// Operations that wait for themselves are lanes of their own.
+// cover divides the operations of a rank into chains along dependencies on ends. Each operation
+// continues the chain of one that it waits for: the latest in the order that is still the end of
+// its chain. Operations that wait for themselves are lanes of their own.
 func (d *dag) cover() {
 	type chain struct{ last, length int32 }
 	var chains []chain
@@ -35,8 +35,8 @@ func (d *dag) cover() {
 	}
 }
 
-// number gives every operation its step, and counts what its lane posts. An operation whose posting
-// others wait for is preceded by a step that awaits what it needs and then posts.
+// number sets the step of every operation and counts the posts of its lane. If others wait for an
+// operation's posting, a step before it awaits its dependencies and then posts.
 func (d *dag) number() {
 	for _, ops := range d.lanes {
 		steps, posts := int32(0), int32(0)
@@ -67,11 +67,11 @@ func (d *dag) follows(op, other int32) bool {
 	return d.lane[op] == d.lane[other] && d.runs(op) && d.pos[op] > d.pos[other]
 }
 
-// event is a number of posts of a lane.
+// event is the moment at which a lane has posted value times.
 type event struct{ lane, value int32 }
 
-// awaits is what an operation has to await of other lanes: of each the highest number. It leaves
-// out what the lane has awaited already, as seen tells, and adds to that.
+// awaits returns the events of other lanes that an operation has to await, for each lane the last.
+// It leaves out those in seen, which the lane has awaited before, and adds the new ones to seen.
 func (d *dag) awaits(op int32, seen map[int32]int32) []event {
 	var all []event
 	for _, p := range d.preds.of(op) {
@@ -101,11 +101,11 @@ func (d *dag) awaits(op int32, seen map[int32]int32) []event {
 	return slices.CompactFunc(all, func(a, b event) bool { return a.lane == b.lane })
 }
 
-// neverComes is an event of a lane behind the others that has no steps.
+// neverComes returns an event of an additional lane without steps, which is never posted.
 func (d *dag) neverComes() event { return event{int32(len(d.lanes)), 1} }
 
-// stuck reports whether an operation waits for neverComes: for itself, or for a message from a rank
-// that does not exist, or from its own rank without a send.
+// stuck reports whether an operation waits for neverComes: for itself, for a message from a rank
+// that does not exist, or for one from its own rank without a send.
 func (d *dag) stuck(rank, ranks int32, op int32) bool {
 	for _, p := range d.preds.of(op) {
 		if p.op == op {

@@ -12,14 +12,14 @@ import (
 	"collsim/schedule"
 )
 
-// lowering is a graph on its way to a schedule.
+// lowering converts a graph to a schedule.
 type lowering struct {
 	g     *Graph
 	dags  []*dag
 	found []found
-	sizes []int64         // of messages, each once, rising; not 0
-	tags  map[int64]int32 // nil: they are used as they are
-	most  int             // messages of one source, destination and tag
+	sizes []int64         // distinct sizes of messages, ascending, without 0
+	tags  map[int64]int32 // new numbers of tags; nil: tags are used as they are
+	most  int             // most messages of one source, destination and tag
 }
 
 // found is a violation at an operation of its rank.
@@ -28,10 +28,10 @@ type found struct {
 	op int32
 }
 
-// Lower makes a schedule of the graph. With o.As it is held to whose end must follow from whose
-// start in a collective of that kind; otherwise only to come to its end. Found lists messages
-// without another end, of two sizes or without order, and operations that wait for themselves. The
-// error is a *foreign.Error: of what cannot be lowered at all.
+// Lower makes a schedule of the graph. With o.As the schedule must order starts before ends of
+// ranks as a collective of that kind does; otherwise it must only finish. Found lists messages
+// without another end, with two sizes or without order, and operations that wait for themselves.
+// The error is a *foreign.Error if the graph cannot be lowered at all.
 func (g *Graph) Lower(o *foreign.Options) (*foreign.File, error) {
 	if len(g.Ranks) == 0 || len(g.Ranks) > MaxRanks {
 		return nil, &foreign.Error{File: o.File, Text: fmt.Sprintf("%d ranks; 1 to %d are possible",
@@ -69,12 +69,12 @@ func (g *Graph) Lower(o *foreign.Options) (*foreign.File, error) {
 	return HeldTo(f, o)
 }
 
-// each does something for every rank, of several at once.
+// each calls do for every rank, concurrently.
 func (l *lowering) each(do func(rank int)) {
 	parallel.Each(len(l.g.Ranks), func() func(int) { return do })
 }
 
-// HeldTo is a file that Lower has made, held to o.As in place of what it was held to.
+// HeldTo returns a file of Lower with o.As and o.Root as its required order.
 func HeldTo(f *foreign.File, o *foreign.Options) (*foreign.File, error) {
 	if err := refuse(o, f.Schedule.Spec.Ranks); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func HeldTo(f *foreign.File, o *foreign.Options) (*foreign.File, error) {
 	return &held, nil
 }
 
-// refuse is Refuse where the number of ranks is known.
+// refuse does what Refuse does, and checks the root against the number of ranks.
 func refuse(o *foreign.Options, ranks int) error {
 	if err := Refuse(o); err != nil {
 		return err
@@ -98,8 +98,8 @@ func refuse(o *foreign.Options, ranks int) error {
 	return nil
 }
 
-// toItself has every receive from the rank itself wait for its send, as if it were posted then:
-// such messages do not travel.
+// toItself makes every receive from the own rank wait for its send. Such a message is not sent: it
+// has arrived once it is posted.
 func (g *Graph) toItself(rank int) (edges []Edge) {
 	ops := g.Ranks[rank].Ops
 	sends := map[int64][]int32{}
@@ -117,7 +117,7 @@ func (g *Graph) toItself(rank int) (edges []Edge) {
 	return edges
 }
 
-// strangers reports what cannot end well whatever matches: messages to and from ranks that do not
+// strangers reports operations that fail under any match: messages to and from ranks that do not
 // exist, and operations that wait for themselves.
 func (l *lowering) strangers() {
 	for rank, d := range l.dags {
@@ -147,7 +147,7 @@ func (l *lowering) strangers() {
 	}
 }
 
-// maxNamed is how many operations of a cycle are named.
+// maxNamed is the most operations of a cycle that are named.
 const maxNamed = 8
 
 // crosses reports whether an operation is one end of a message between two ranks.
@@ -157,7 +157,7 @@ func (l *lowering) crosses(rank, op int32) bool {
 	return o.Kind != Calc && d.mate[op] >= 0 && o.Peer != rank
 }
 
-// violations is what was found, by rank, with the steps that it was found at.
+// violations returns the violations by rank, with their lanes and steps.
 func (l *lowering) violations() []*schedule.Violation {
 	var all []*schedule.Violation
 	for _, f := range l.found {
@@ -169,7 +169,7 @@ func (l *lowering) violations() []*schedule.Violation {
 	return all
 }
 
-// where is the place in the file of a step.
+// where returns the place in the file of a step.
 func (l *lowering) where(rank, lane, step int) foreign.Place {
 	if rank < 0 || rank >= len(l.dags) || lane < 0 || lane >= len(l.dags[rank].lanes) || step < 0 {
 		return foreign.Place{Block: -1, Step: -1}
@@ -185,7 +185,7 @@ func (l *lowering) where(rank, lane, step int) foreign.Place {
 	return l.g.Where(rank, int(ops[i]))
 }
 
-// notes says where the simulator that the file is written for would have operations take turns.
+// notes reports where the format's own simulator would serialise operations.
 func (l *lowering) notes() []string {
 	if l.g.Simulator == "" {
 		return nil
@@ -206,7 +206,7 @@ func (l *lowering) notes() []string {
 			}
 			if a := *last - 1; a >= 0 && d.lane[a] != d.lane[op] {
 				if f.gather(op, d.pos[a]); work <= 0 {
-					return nil // too long to find out for a mere note
+					return nil // too costly for a note
 				} else if f.ended[a] != f.stamp {
 					return []string{fmt.Sprintf("operations without order go on at once here; %s has "+
 						"those of one CPU, and the sends of one NIC, take turns (first on rank %d: %v)",
@@ -219,14 +219,14 @@ func (l *lowering) notes() []string {
 	return nil
 }
 
-// assemble writes the steps.
+// assemble makes the schedule from its lanes.
 func (l *lowering) assemble() (*schedule.Schedule, error) {
 	total, err := l.survey()
 	if err != nil {
 		return nil, err
 	}
 	ranks := len(l.dags)
-	// Sends never wait for a slot: there is room for all messages, and for those of a second call.
+	// Sends never wait for a slot: there are enough for all messages of two calls.
 	head := schedule.Schedule{Name: l.g.Name, Slices: 1, Slots: 2 * l.most, Spec: collective.Spec{
 		Kind: collective.Custom, Type: dtype.Uint8, Ranks: ranks,
 		Splits: [][]int64{make([]int64, ranks), make([]int64, ranks)}}}
@@ -256,7 +256,7 @@ func (l *lowering) assemble() (*schedule.Schedule, error) {
 	return schedule.Assemble(head, lanes, l.write)
 }
 
-// survey collects the sizes and tags of messages and adds the sizes up.
+// survey collects the sizes and tags of messages and returns the sum of the sizes.
 func (l *lowering) survey() (total int64, err error) {
 	wide := false
 	for rank, d := range l.dags {
@@ -298,7 +298,7 @@ func (l *lowering) survey() (total int64, err error) {
 	return total, nil
 }
 
-// another appends x to a list that will be sorted and made compact, unless it is the last.
+// another appends x to a list, unless it is the last item; the caller sorts and compacts the list.
 func another(list []int64, x int64) []int64 {
 	if last := len(list) - 1; last >= 0 && list[last] == x {
 		return list

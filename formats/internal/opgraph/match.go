@@ -9,26 +9,26 @@ import (
 )
 
 // Messages match per source, destination and tag in the order in which they are posted, as in MPI
-// and LogGOPSim. A schedule must hold in every run, so the n-th send may be paired with the n-th
-// receive only where "n-th" does not depend on timing. An operation is posted before another of
-// its rank in every run
+// and LogGOPSim. A schedule must hold in every run. So the n-th send may be paired with the n-th
+// receive only where "n-th" does not depend on timing. An operation is posted before another of its
+// rank in every run
 //
-//   - if the other one waits for it, directly or over others; or
-//   - if everything that it waits for has come when the other one is posted, and it has the lower
-//     number: at the worst both become ready together, and then the numbers decide.
+//	- if the other one waits for it, directly or not; or
+//	- if everything that it waits for has happened when the other one is posted, and it has the
+//	  lower index: at the worst both become ready together, and then the indices decide.
 //
-// What has come includes this: where sends and receives of a source, destination and tag are both
-// in order, a receive ends no later than the next one, since messages do not overtake.
+// One more fact holds, since messages do not overtake. Where the sends and the receives of a
+// source, destination and tag are both in order, a receive ends no later than the next one.
 //
-// If sends or receives have no such order, the match is still sure if it makes no difference: all
-// messages have one size, and what waits for one of the receives waits for all of them. Otherwise
-// it is ambiguous, which is reported, and paired in the order of the numbers.
+// Without such an order the match is still certain if it makes no difference: all messages have one
+// size, and every operation that waits for one of the receives waits for all. Otherwise it is
+// ambiguous, which is reported, and messages are paired in the order of the indices.
 
-// channel is the messages of one source, destination and tag.
+// channel holds the messages of one source, destination and tag.
 type channel struct {
 	src, dst     int32
 	tag          int64
-	sends, recvs []int32 // in the order of their ranks
+	sends, recvs []int32 // in the posting order of their ranks
 }
 
 // compare orders channels by source, destination and tag.
@@ -36,8 +36,8 @@ func (c *channel) compare(o *channel) int {
 	return cmp.Or(cmp.Compare(c.src, o.src), cmp.Compare(c.dst, o.dst), cmp.Compare(c.tag, o.tag))
 }
 
-// half is the channels that a rank sends to, or receives from, with what it does there, by peer and
-// tag. Peers that do not exist have none.
+// half returns the channels of a rank's sends, or of its receives, by peer and tag. Peers that do
+// not exist have none.
 func (l *lowering) half(rank int32, kind Kind) (all []channel) {
 	d := l.dags[rank]
 	var ops []int32
@@ -73,7 +73,7 @@ func (l *lowering) half(rank int32, kind Kind) (all []channel) {
 	return all
 }
 
-// channels brings sends and receives together, in order.
+// channels joins sends and receives, in order.
 func (l *lowering) channels() []channel {
 	halves := make([][]channel, 2*len(l.dags))
 	l.each(func(rank int) {
@@ -97,7 +97,7 @@ func (l *lowering) channels() []channel {
 	return whole
 }
 
-// match pairs messages, and reports those that have no other end, other sizes, or no order.
+// match pairs messages. It reports those without another end, with two sizes, or without order.
 func (l *lowering) match() {
 	var several []channel
 	for _, c := range l.channels() {
@@ -122,7 +122,7 @@ func (l *lowering) match() {
 	l.judge(several)
 }
 
-// alone reports operations whose messages nobody receives or sends.
+// alone reports sends and receives without the other end.
 func (l *lowering) alone(c *channel) {
 	n := min(len(c.sends), len(c.recvs))
 	for _, s := range c.sends[n:] {
@@ -135,11 +135,11 @@ func (l *lowering) alone(c *channel) {
 	}
 }
 
-// maxWork bounds the search for orders, in dependencies followed.
+// maxWork bounds the search for orders, in dependencies that are followed.
 const maxWork = 1 << 26
 
-// judge finds the channels that have an order, each of which may give others one, and reports those
-// that have none and need it.
+// judge finds the channels that have an order, and repeats, since each may give an order to others.
+// It reports those that have none and need one.
 func (l *lowering) judge(pending []channel) {
 	work := int64(maxWork)
 	known := make([]*facts, len(l.dags))
@@ -156,7 +156,7 @@ func (l *lowering) judge(pending []channel) {
 			if ok {
 				_, _, ok = at(c.dst).unordered(c.recvs)
 			}
-			if ok && c.src != c.dst && l.oneWay(&c) {
+			if ok && c.src != c.dst && l.oneRoute(&c) {
 				for i := 1; i < min(len(c.sends), len(c.recvs)); i++ {
 					l.dags[c.dst].prev[c.recvs[i]] = c.recvs[i-1]
 				}
@@ -177,7 +177,7 @@ func (l *lowering) judge(pending []channel) {
 	}
 }
 
-// ambiguous reports a channel without order.
+// ambiguous reports a channel without order, unless the order makes no difference.
 func (l *lowering) ambiguous(c *channel, at func(int32) *facts) {
 	rank := c.src
 	a, b, ok := at(rank).unordered(c.sends)
@@ -196,8 +196,9 @@ func (l *lowering) ambiguous(c *channel, at func(int32) *facts) {
 		l.g.Where(int(rank), int(a)))
 }
 
-// oneWay reports whether the messages of a channel take the same way out and cannot overtake.
-func (l *lowering) oneWay(c *channel) bool {
+// oneRoute reports whether the messages of a channel all leave through the same CPU and NIC, and so
+// cannot overtake.
+func (l *lowering) oneRoute(c *channel) bool {
 	return l.same(c, func(a, b *Op) bool { return a.CPU == b.CPU && a.NIC == b.NIC })
 }
 
@@ -216,7 +217,7 @@ func (l *lowering) same(c *channel, equal func(a, b *Op) bool) bool {
 	return true
 }
 
-// maxFound bounds what is reported.
+// maxFound is the most violations that are reported.
 const maxFound = 1000
 
 // report adds a violation at an operation.
@@ -227,7 +228,7 @@ func (l *lowering) report(kind schedule.ViolationKind, rank, op int32, format st
 	}
 }
 
-// text names an operation: what it is and where.
+// text names an operation and its place.
 func (l *lowering) text(rank, op int32) string {
 	return fmt.Sprintf("rank %d %v", rank, l.g.Where(int(rank), int(op)))
 }

@@ -1,7 +1,8 @@
 package opgraph
 
-// rounds numbers the messages: one is in the round after the messages that its sender has received
-// or sent before, along dependencies. Messages that never go are in round 0.
+// rounds numbers the rounds of messages. A message's round follows those of all messages that its
+// sender has received or sent before, along dependencies. Messages that are never sent are in round
+// 0.
 func (l *lowering) rounds() {
 	type place struct{ rank, op int32 }
 	left := make([][]int32, len(l.dags))
@@ -11,7 +12,7 @@ func (l *lowering) rounds() {
 		for op := range d.ops {
 			n := int32(len(d.preds.of(int32(op))))
 			if d.ops[op].Kind == Recv && d.ops[op].Peer != int32(rank) {
-				n++ // comes with its message, or never
+				n++ // its message releases it, or nothing does
 			}
 			if left[rank][op] = n; n == 0 {
 				ready = append(ready, place{int32(rank), int32(op)})
@@ -26,7 +27,8 @@ func (l *lowering) rounds() {
 			ready = append(ready, p)
 		}
 	}
-	for last := len(ready) - 1; last >= 0; last = len(ready) - 1 { // in any order: the last is near
+	// any order will do; the last is in the cache
+	for last := len(ready) - 1; last >= 0; last = len(ready) - 1 {
 		p := ready[last]
 		ready = ready[:last]
 		d := l.dags[p.rank]

@@ -5,14 +5,14 @@ import (
 	"collsim/unit"
 )
 
-// write adds the steps of a lane.
+// write passes the steps of a lane to add.
 func (l *lowering) write(rank, lane int, add func(schedule.Step)) {
 	d := l.dags[rank]
 	if lane >= len(d.lanes) {
 		return
 	}
 	seen := map[int32]int32{}
-	var from [1]schedule.Source // of the steps, one after the other
+	var from [1]schedule.Source // reused by all steps
 	var to [1]schedule.Dest
 	for _, op := range d.lanes[lane] {
 		var awaits []schedule.Event
@@ -35,8 +35,9 @@ func (l *lowering) write(rank, lane int, add func(schedule.Step)) {
 	}
 }
 
-// step is what an operation does, events apart, in the memory of from and to, one each. What has no
-// other end does nothing, or waits for what never comes.
+// step returns the step of an operation, without its events. from and to provide memory for one
+// source and one destination. A message without another end does nothing, or waits for an event
+// that never comes.
 func (l *lowering) step(rank, op int32, from []schedule.Source, to []schedule.Dest) schedule.Step {
 	d := l.dags[rank]
 	o := &d.ops[op]
@@ -67,7 +68,7 @@ func (l *lowering) step(rank, op int32, from []schedule.Source, to []schedule.De
 	return s
 }
 
-// bytes is a region of so many bytes.
+// bytes returns a region of n bytes of the input.
 func (l *lowering) bytes(n int64) schedule.Region {
 	from, to := 0, len(l.sizes) // l.sizes[from] ≤ n < l.sizes[to]
 	for to-from > 1 {

@@ -5,16 +5,16 @@ import (
 	"io"
 )
 
-// Lines counts the lines of what is read through it, for questions about rising offsets, while a
-// decoder reads ahead.
+// Lines counts the lines of a stream while a decoder reads ahead. Queries must have ascending
+// offsets.
 type Lines struct {
 	R      io.Reader
 	read   int64
-	ends   []int64 // offsets behind the line ends that nobody has asked about
-	passed int     // line ends before those
+	ends   []int64 // offsets after line ends that no query has passed
+	passed int     // number of line ends before those
 }
 
-// Read passes on what r has.
+// Read reads from R and records line ends.
 func (l *Lines) Read(p []byte) (int, error) {
 	n, err := l.R.Read(p)
 	for rest, off := p[:n], l.read; ; {
@@ -30,7 +30,8 @@ func (l *Lines) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// At is the line, counted from 1, that an offset lies in, which must not be less than the last.
+// At returns the line of an offset, counted from 1. REQUIRES: the offset is not less than that of
+// the last call.
 func (l *Lines) At(offset int64) int {
 	i := 0
 	for i < len(l.ends) && l.ends[i] <= offset {
@@ -40,5 +41,5 @@ func (l *Lines) At(offset int64) int {
 	return l.passed + 1
 }
 
-// Last is the line in which ends what was read.
+// Last returns the line of the last byte that was read.
 func (l *Lines) Last() int { return l.At(l.read - 1) }

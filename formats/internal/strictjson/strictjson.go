@@ -1,6 +1,6 @@
-// Package strictjson reads a JSON document element by element, in memory of the nesting alone, and
-// says of every mistake which line it is in and what was expected. Keys that are not known, keys
-// given twice and numbers out of range are mistakes. The package knows no format.
+// Package strictjson reads a JSON document element by element, in memory of its nesting depth.
+// Every error names its line and what was expected. Unknown keys, keys given twice and numbers out
+// of range are errors. The package knows no format.
 package strictjson
 
 import (
@@ -15,22 +15,22 @@ import (
 	"collsim/internal/nearest"
 )
 
-// Reader is a document that is being read.
+// Reader reads a document.
 type Reader struct {
 	file    string
-	what    string // is read: "file"
+	what    string // name of the document in errors: "file"
 	lines   *Lines
 	decoder *json.Decoder
-	token   json.Token // read ahead, if held
+	token   json.Token // read ahead, valid if held
 	held    bool
 	line    int
 	depth   int
 }
 
-// maxDepth bounds the nesting.
+// maxDepth bounds the depth of nesting.
 const maxDepth = 64
 
-// New begins a document; file is its name for errors.
+// New makes a reader of a document; file is its name in errors.
 func New(r io.Reader, file string) *Reader {
 	counted := &Lines{R: r}
 	d := json.NewDecoder(counted)
@@ -38,26 +38,26 @@ func New(r io.Reader, file string) *Reader {
 	return &Reader{file: file, what: "file", lines: counted, decoder: d}
 }
 
-// NewPart begins a document that is a part of a file, such as its header: errors call it that, and
-// name no file.
+// NewPart makes a reader of a part of a file, such as its header. Errors call it what, and name no
+// file.
 func NewPart(r io.Reader, what string) *Reader {
 	part := New(r, "")
 	part.what = what
 	return part
 }
 
-// Offset is where the element that was read last ends, in bytes.
+// Offset returns the end of the last element, in bytes.
 func (r *Reader) Offset() int64 { return r.decoder.InputOffset() }
 
-// Line is the line of the element that was read last.
+// Line returns the line of the last element.
 func (r *Reader) Line() int { return r.line }
 
-// Errorf is a mistake in the element that was read last.
+// Errorf makes an error at the last element.
 func (r *Reader) Errorf(format string, args ...any) error {
 	return &foreign.Error{File: r.file, Line: r.line, Text: fmt.Sprintf(format, args...)}
 }
 
-// Unknown is a key, or another name, that is none of the legal ones.
+// Unknown makes the error of a key, or another name, that is none of the legal ones.
 func (r *Reader) Unknown(what, name string, legal ...string) error {
 	e := &foreign.Error{File: r.file, Line: r.line, Text: fmt.Sprintf(
 		"%s %.40q: one of %s is expected", what, name, strings.Join(legal, ", "))}
@@ -67,7 +67,7 @@ func (r *Reader) Unknown(what, name string, legal ...string) error {
 	return e
 }
 
-// Object reads an object: each is called with every key and must read its value.
+// Object reads an object. It calls each with every key; each must read the value.
 func (r *Reader) Object(each func(key string) error) error {
 	if err := r.open('{', "an object"); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (r *Reader) Object(each func(key string) error) error {
 			r.depth--
 			return nil
 		}
-		key := t.(string) // the decoder allows nothing else
+		key := t.(string) // the decoder allows strings only
 		if seen[key] {
 			return r.Errorf("key %.40q is given twice", key)
 		}
@@ -93,7 +93,7 @@ func (r *Reader) Object(each func(key string) error) error {
 	}
 }
 
-// Array reads an array: each is called for every element, with its index, and must read it.
+// Array reads an array. It calls each with the index of every element; each must read the element.
 func (r *Reader) Array(each func(i int) error) error {
 	if err := r.open('[', "an array"); err != nil {
 		return err
@@ -171,7 +171,7 @@ func (r *Reader) Bool() (bool, error) {
 	return b, nil
 }
 
-// Null reads null if that is what follows, and says whether it did.
+// Null reads null if that comes next, and reports whether it did.
 func (r *Reader) Null() (bool, error) {
 	t, err := r.next()
 	if err != nil {
@@ -210,7 +210,7 @@ func (r *Reader) Skip() error {
 	return r.Object(func(string) error { return r.Skip() })
 }
 
-// End makes sure that nothing follows.
+// End checks that nothing follows.
 func (r *Reader) End() error {
 	t, err := r.decoder.Token()
 	if err == io.EOF {
@@ -237,7 +237,7 @@ func (r *Reader) open(delim json.Delim, want string) error {
 	return nil
 }
 
-// next is the next token; commas and colons are the decoder's.
+// next returns the next token; the decoder handles commas and colons.
 func (r *Reader) next() (json.Token, error) {
 	if r.held {
 		r.held = false
@@ -251,7 +251,7 @@ func (r *Reader) next() (json.Token, error) {
 	return t, nil
 }
 
-// broken is what the decoder says, with the line.
+// broken returns an error of the decoder with its line.
 func (r *Reader) broken(err error) error {
 	var syntax *json.SyntaxError
 	switch {

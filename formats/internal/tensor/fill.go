@@ -2,11 +2,12 @@ package tensor
 
 import "io"
 
-// FirstMemory is what is taken for elements that may not be there: 1 MiB.
+// FirstMemory is the memory that is allocated for elements before any have arrived: 1 MiB.
 const FirstMemory = 1 << 20
 
-// Fill reads size bytes. If it is not sure that they are there, memory doubles as they arrive. The
-// reader must end where they end: only then has an archive checked their sum.
+// Fill reads size bytes. Unless the size is sure, memory doubles as they arrive, so that a false
+// header cannot exhaust it. The reader must end after them: only then has an archive checked their
+// checksum.
 func Fill(r io.Reader, size int64, sure bool) ([]byte, error) {
 	room := size
 	if !sure {

@@ -6,30 +6,30 @@ import (
 	"fmt"
 )
 
-// The formats, by the ends of files' names.
+// The formats, by file extension.
 const (
 	NPY         = ".npy"
 	NPZ         = ".npz"
 	Safetensors = ".safetensors"
 )
 
-// MagicNPY is what a .npy begins with, before two bytes of its version.
+// MagicNPY begins a .npy, before two bytes of its version.
 const MagicNPY = "\x93NUMPY"
 
-// MaxHeader bounds the header of a .safetensors, as the reference implementation does.
+// MaxHeader is the most bytes of a .safetensors header, as in the reference implementation.
 const MaxHeader = 100_000_000
 
-// HeaderLength is the length that a .safetensors says its header has, in its first 8 bytes.
+// HeaderLength returns the length of a .safetensors header, from the file's first 8 bytes.
 func HeaderLength(start []byte) uint64 { return binary.LittleEndian.Uint64(start) }
 
-// Part is a tensor in a file: what the file says of it, and how its elements are read, which may be
-// done by several goroutines at once.
+// Part is a tensor in a file: its header, and a function that reads its elements, which is safe for
+// concurrent use.
 type Part struct {
 	Array Array
 	Read  func() ([]byte, error)
 }
 
-// CheckStart refuses what begins like another format, or like none.
+// CheckStart refuses a file that begins like another format, or like none.
 func CheckStart(format string, start []byte) error {
 	is, found := "", ""
 	switch {

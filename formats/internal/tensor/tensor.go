@@ -1,6 +1,5 @@
-// Package tensor is what the readers and writers of tensors in files have in common: the tensor,
-// what is wrong with one and where, how the formats begin, and reading no more than there is. It
-// knows no header.
+// Package tensor holds what readers and writers of tensors in files share: the tensor, its errors,
+// the beginnings of the formats, and reading with bounded memory. It knows no header.
 package tensor
 
 import (
@@ -12,28 +11,29 @@ import (
 	"collsim/dtype"
 )
 
-// Array is a tensor: of a file, or to be written into one.
+// Array is a tensor in a file, or to be written into one.
 type Array struct {
-	Name string     // of the tensor; a .npy has none
-	Type dtype.Type // 0 where the file does not say: void elements, which are only so wide; bool
+	Name string // of the tensor; a .npy has none
+	// 0 where the file does not say: void elements, which have only a width; or bool
+	Type dtype.Type
 
-	// Width is the size of an element in bytes. In an array to be written it may be 0 if Type says
-	// it.
+	// Width is the size of an element in bytes. It may be 0 in an array to be written whose Type is
+	// set.
 	Width int
 
 	Shape []int64 // sizes of the axes; no axes: a single element
-	Data  []byte  // little-endian, last axis fastest; nil in what File.Arrays lists
+	Data  []byte  // little-endian, last axis fastest; nil in the list of File.Arrays
 
-	Stored string // how its file spells the type: "<f4", "<V2", "BF16"; not used in writing
+	Stored string // the file's name of the type: "<f4", "<V2", "BF16"; not used in writing
 	Bool   bool   // a bool, of one byte; its Type is 0
 }
 
-// Error says what is wrong with a file, or with what is to be written into it.
+// Error describes an error in a file, or in tensors that are to be written.
 type Error struct {
 	File   string
-	Tensor string // its name, or empty where the whole file is meant
+	Tensor string // its name, or empty if the error concerns the whole file
 	Text   string // what was found, and what is expected
-	Err    error  // what it comes from, or nil
+	Err    error  // the cause, or nil
 }
 
 // Error returns one line: package, file, tensor, what was found, what is expected.
@@ -45,10 +45,10 @@ func (e *Error) Error() string {
 	return "arrays: " + where + ": " + e.Text
 }
 
-// Unwrap returns what the error comes from: an fs.ErrNotExist, for example.
+// Unwrap returns the cause: an fs.ErrNotExist, for example.
 func (e *Error) Unwrap() error { return e.Err }
 
-// In returns an error as one of a file and a tensor; what an *Error says already, stays.
+// In adds a file and a tensor to an error; those that an *Error already has stay.
 func In(file, tensor string, err error) error {
 	if err == nil {
 		return nil
@@ -67,7 +67,7 @@ func In(file, tensor string, err error) error {
 	return &named
 }
 
-// Failed is an Error without a place, which In adds.
+// Failed makes an Error without a place, which In adds.
 func Failed(format string, args ...any) *Error {
 	return &Error{Text: fmt.Sprintf(format, args...)}
 }
@@ -81,9 +81,9 @@ func (a *Array) Count() int64 {
 	return n
 }
 
-// As returns the array as one of type t. Its bits stay as they are: t must be the array's type, or
-// the array hold integers or void elements of t's width, whose bits are then taken for t's. A bool
-// is an integer of 8 bits. Any other type is an *Error that names both.
+// As returns the array as one of type t, with the same bits. t must be the array's type, or the
+// array must hold integers or void elements of t's width, whose bits then are of type t. A bool is
+// an integer of 8 bits. Any other type is an *Error that names both.
 func (a *Array) As(t dtype.Type) (Array, error) {
 	as := *a
 	as.Type, as.Width, as.Bool = t, t.Width(), false
@@ -150,7 +150,7 @@ func Size(shape []int64, width int) (int64, error) {
 	return size, nil
 }
 
-// Checked returns an array to be written with its Width, or what is wrong with it.
+// Checked checks an array to be written and returns it with its Width.
 func Checked(a *Array) (Array, error) {
 	c := *a
 	switch {
@@ -171,7 +171,7 @@ func Checked(a *Array) (Array, error) {
 	return c, In("", c.Name, err)
 }
 
-// Widths are the widths of the types.
+// Widths lists the possible widths of a type in bytes.
 func Widths() []int { return []int{1, 2, 4, 8} }
 
 // ShapeText returns a shape as Python prints it: (), (3,), (2, 3).
@@ -191,7 +191,7 @@ func ShapeText(shape []int64) string {
 	return b.String()
 }
 
-// BytesText is such as "1 byte", "3 bytes".
+// BytesText formats a number of bytes: "1 byte", "3 bytes".
 func BytesText(n int64) string {
 	if n == 1 {
 		return "1 byte"

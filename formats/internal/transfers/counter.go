@@ -2,11 +2,11 @@ package transfers
 
 import "sort"
 
-// counter counts the steps of a lane by round, without walking them: a move of stage s is made in
-// the rounds s … s+tiles−1, once in each.
+// counter counts the steps of a lane by round, without walking them. A move of stage s makes one
+// step in each of the rounds s … s+tiles−1.
 type counter struct {
-	stages []int32 // rising
-	sums   []int64 // of the stages before each
+	stages []int32 // ascending
+	sums   []int64 // prefix sums of the stages
 	tiles  int32
 }
 
@@ -18,15 +18,15 @@ func newCounter(stages []int32, tiles int32) counter {
 	return c
 }
 
-// from is the first whose stage is at least s.
+// from returns the index of the first move whose stage is at least s.
 func (c *counter) from(s int64) int {
 	return sort.Search(len(c.stages), func(i int) bool { return int64(c.stages[i]) >= s })
 }
 
-// active is the first that has not made all its tiles before a round.
+// active returns the index of the first move that has tiles left in a round.
 func (c *counter) active(round int64) int { return c.from(round - int64(c.tiles) + 1) }
 
-// before is how many steps come before a round.
+// before returns the number of steps before a round.
 func (c *counter) before(round int64) int64 {
 	done, begun := c.active(round), c.from(round)
 	return int64(done)*int64(c.tiles) + round*int64(begun-done) - (c.sums[begun] - c.sums[done])
@@ -46,14 +46,15 @@ func (l *lane) count(ends []end, tiles int32) {
 	l.posts = newCounter(stages, tiles)
 }
 
-// posted is the posts of the lane when the at-th of its ends, which posts, has done a tile.
+// posted returns the posts of the lane after the at-th of its ends, which posts, has handled a
+// tile.
 func (l *lane) posted(at, tile int32) int32 {
 	round := int64(l.stages[at]) + int64(tile)
 	first := l.posts.active(round)
 	return int32(l.posts.before(round) + int64(int(l.place[at])-first+1))
 }
 
-// find is the end and the tile of a step of the lane, −1 if it has none of that number.
+// find returns the end and the tile of a step of the lane, −1 if there is no such step.
 func (l *lane) find(step int) (at, tile int32) {
 	if len(l.stages) == 0 || step < 0 || int64(step) >= int64(len(l.stages))*int64(l.all.tiles) {
 		return -1, -1
@@ -66,7 +67,7 @@ func (l *lane) find(step int) (at, tile int32) {
 	return at, int32(round) - l.stages[at]
 }
 
-// number is the step of the lane in which an end does a tile.
+// number returns the step of the lane in which an end handles a tile.
 func (l *lane) number(at, tile int32) int {
 	round := int64(l.stages[at]) + int64(tile)
 	return int(l.all.before(round)) + int(at) - l.all.active(round)

@@ -135,7 +135,7 @@ func randomPlan(seed int64) Plan {
 		}
 		m := Move{Stage: stage, From: int32(r.Intn(ranks)), To: int32(r.Intn(ranks)),
 			Source: anywhere(), Target: At(schedule.Buffer(1+r.Intn(2)), r.Intn(blocks)),
-			Way: int32(r.Intn(2))}
+			Conn: int32(r.Intn(2))}
 		if add := anywhere(); r.Intn(2) == 0 && has(m.To, add) {
 			m.Add, m.AddFirst = add, r.Intn(2) == 0
 		}

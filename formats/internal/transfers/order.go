@@ -7,15 +7,15 @@ import (
 	"collsim/schedule"
 )
 
-// laneKey is what makes a lane. A rank's are numbered in this order: to each peer, from each peer,
-// copies.
+// laneKey identifies a lane. A rank's lanes are numbered in this order: to each peer, from each
+// peer, copies.
 type laneKey struct {
-	rank, kind, peer, way int32
+	rank, kind, peer, conn int32
 }
 
 func (k laneKey) compare(o laneKey) int {
 	return cmp.Or(cmp.Compare(k.rank, o.rank), cmp.Compare(k.kind, o.kind),
-		cmp.Compare(k.peer, o.peer), cmp.Compare(k.way, o.way))
+		cmp.Compare(k.peer, o.peer), cmp.Compare(k.conn, o.conn))
 }
 
 const (
@@ -29,19 +29,19 @@ func (l *Lowered) isCopy(move int32) bool {
 	return m.From == m.To
 }
 
-// key is the lane of an end.
+// key returns the lane of an end.
 func (l *Lowered) key(e int32) laneKey {
 	m := &l.plan.Moves[e/2]
 	switch {
 	case m.From == m.To:
 		return laneKey{rank: m.From, kind: inside}
 	case e%2 == 0:
-		return laneKey{m.From, outward, m.To, m.Way}
+		return laneKey{m.From, outward, m.To, m.Conn}
 	}
-	return laneKey{m.To, inward, m.From, m.Way}
+	return laneKey{m.To, inward, m.From, m.Conn}
 }
 
-// divide makes the lanes and puts each end in its own.
+// divide makes the lanes and distributes the ends.
 func (l *Lowered) divide() {
 	l.ranks = make([][]lane, l.plan.Spec.Ranks)
 	l.ends = make([]end, 2*len(l.plan.Moves))
@@ -73,20 +73,20 @@ func (l *Lowered) divide() {
 	}
 }
 
-// cellKey is a block in the memory that it lies in: in place, where it begins.
+// cellKey identifies a block by its memory: buffers that share memory in place share cells.
 type cellKey struct {
 	rank  int32
 	home  schedule.Buffer
 	start int64
 }
 
-// cell is the last end that wrote a block, −1 for none, and those that have read it since.
+// cell records the last end that wrote a block, −1 for none, and those that have read it since.
 type cell struct {
 	writer  int32
 	readers []int32
 }
 
-// order has every end await what it must not overtake.
+// order makes every end await the ends that it must not overtake.
 func (l *Lowered) order(head schedule.Schedule) error {
 	empty, err := schedule.Assemble(head, make([]int, head.Spec.Ranks), nil)
 	if err != nil {
@@ -116,7 +116,8 @@ func (l *Lowered) order(head schedule.Schedule) error {
 	return nil
 }
 
-// reduce keeps of the awaited ends the last of each lane other than the end's own; they post.
+// reduce keeps, of the awaited ends, the last of each lane other than the end's own, and marks them
+// as posting.
 func (l *Lowered) reduce(e *end) {
 	slices.SortFunc(e.awaits, func(a, b int32) int {
 		x, y := &l.ends[a], &l.ends[b]
@@ -138,12 +139,12 @@ func (l *Lowered) reduce(e *end) {
 
 type orderer struct {
 	l      *Lowered
-	blocks *schedule.Schedule // knows where they lie
+	blocks *schedule.Schedule // knows the memory of blocks
 	cells  map[cellKey]*cell
 	spans  []schedule.Span
 }
 
-// each calls f with the cell of every block of a place.
+// each calls f with the cell of every block of a run.
 func (o *orderer) each(rank int32, p Blocks, f func(*cell)) {
 	for b := range p.Run {
 		key := cellKey{rank, p.Buffer, int64(p.Block + b)}
@@ -181,8 +182,8 @@ func (e *end) after(c *cell, number int32) {
 	c.readers = append(c.readers, number)
 }
 
-// write orders a move after those who have written its target or read it, and after the writers
-// of what it adds to.
+// write orders a move after the ends that have written or read its target, and after the writers of
+// what it adds to.
 func (o *orderer) write(move int32) {
 	m, number := &o.l.plan.Moves[move], 2*move+1
 	e := &o.l.ends[number]

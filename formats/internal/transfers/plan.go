@@ -14,41 +14,40 @@ type Blocks struct {
 	Run    int32
 }
 
-// At is one block.
+// At returns a run of one block.
 func At(b schedule.Buffer, block int) Blocks { return Blocks{b, int32(block), 1} }
 
 // Move carries a chunk from one rank to another, or copies it within a rank. A message is read as
-// the stage begins, a copy when it is its turn among the stage's writes.
+// the stage begins, a copy at its turn among the stage's writes.
 type Move struct {
 	Stage    int32
 	From, To int32
 	Source   Blocks // of From
 	Target   Blocks // of To
-	// Add is what the message is added to on its arrival: a place of To. AddFirst has it stand on the
-	// left. Completes says that the sum has all its operands.
+	// Add is the operand of To that the message is added to on its arrival. AddFirst makes it the
+	// left operand. Completes says that the sum then has all its operands.
 	Add                 Blocks
 	AddFirst, Completes bool
-	// Way tells moves between the same two ranks apart that are to have lanes of their own, so that
-	// they share the links as equals and do not wait for one another.
-	Way  int32
+	// Conn separates moves between the same two ranks into lanes of their own. They then share the
+	// links equally and do not wait for one another.
+	Conn int32
 	Item int32 // the caller's own number
 }
 
-// Plan is what is to be lowered.
+// Plan is the input of Lower.
 type Plan struct {
 	Name   string
 	Spec   collective.Spec
 	Cuts   [3]schedule.Cut // into blocks
 	Memory int64           // elements of every rank's scratch buffer
-	Tiles  int32           // parts of every block that follow one another, at least 1
-	Moves  []Move          // stage after stage; in a stage, writes to one place in their order
+	Tiles  int32           // successive parts of every block, at least 1
+	Moves  []Move          // by stage; in a stage, writes to one place in their order
 }
 
-// MaxSteps bounds what a plan may come to, in steps of all lanes and tiles.
+// MaxSteps is the most steps of a plan, over all lanes and tiles.
 const MaxSteps = 1 << 26
 
-// Lower makes the schedule of a plan. A plan with stages out of order or with places that do
-// not exist is an error.
+// Lower makes the schedule of a plan. Stages out of order and places that do not exist are errors.
 func Lower(p Plan) (*Lowered, error) {
 	p.Tiles = max(p.Tiles, 1)
 	for i := range p.Moves {
@@ -99,21 +98,21 @@ type Lowered struct {
 
 	plan  Plan
 	ranks [][]lane // of each rank
-	ends  []end    // 2i is the sending end of move i, 2i+1 the receiving one; of copies only 2i+1
+	ends  []end    // 2i is the sending end of move i, 2i+1 the receiving one; copies have only 2i+1
 }
 
-// end is one of the two steps of a move.
+// end is one of the two steps of a move: the send or the receive.
 type end struct {
-	lane, at int32   // the lane of its rank, and the place there
-	awaits   []int32 // ends of other lanes of the rank, one a lane at most
+	lane, at int32   // its lane, and its index there
+	awaits   []int32 // ends of other lanes of the rank, at most one a lane
 	posts    bool
 }
 
-// lane is the steps that a rank sends to a peer, or receives from it, or its copies.
+// lane holds the sends of a rank to a peer, or its receives from one, or its copies.
 type lane struct {
 	ends   []int32 // in order
 	stages []int32 // of those
-	posts  counter // of those that post
+	posts  counter // of those ends that post
 	all    counter
-	place  []int32 // how many of the ends before each post
+	place  []int32 // for each end: the number of posting ends before it
 }

@@ -72,7 +72,7 @@ func scriptMove(t *testing.T, line string) (m Move) {
 			m.Add = scriptPlace(t, words[i])
 		case "way":
 			i++
-			_, err := fmt.Sscan(words[i], &m.Way)
+			_, err := fmt.Sscan(words[i], &m.Conn)
 			require.NoError(t, err)
 		case "first":
 			m.AddFirst = true

@@ -2,12 +2,12 @@ package transfers
 
 import "collsim/schedule"
 
-// write adds the steps of a lane, round after round.
+// write passes the steps of a lane to add, round by round.
 func (l *Lowered) write(rank, number int, add func(schedule.Step)) {
 	lane := &l.ranks[rank][number]
 	tiles := int64(l.plan.Tiles)
 	for round, first, next := int64(0), 0, 0; first < len(lane.ends); round++ {
-		if first == next { // nothing until the next stage
+		if first == next { // idle until the next stage
 			round = int64(lane.stages[next])
 		}
 		for next < len(lane.ends) && int64(lane.stages[next]) <= round {
@@ -22,7 +22,7 @@ func (l *Lowered) write(rank, number int, add func(schedule.Step)) {
 	}
 }
 
-// step is what an end does with a tile.
+// step returns the step of an end for a tile.
 func (l *Lowered) step(number, tile int32) schedule.Step {
 	m, e := &l.plan.Moves[number/2], &l.ends[number]
 	s := schedule.Step{Post: e.posts, Round: m.Stage + tile}
@@ -62,7 +62,7 @@ func region(p Blocks, tile int32) schedule.Region {
 	return schedule.Region{Buffer: p.Buffer, Tile: tile, First: p.Block, Run: p.Run, Times: 1}
 }
 
-// Move is the move that a step of the schedule belongs to, and the tile; nil if there is none.
+// Move returns the move and the tile of a step of the schedule; nil if there is none.
 func (l *Lowered) Move(rank, number, step int) (m *Move, tile int) {
 	if rank < 0 || rank >= len(l.ranks) || number < 0 || number >= len(l.ranks[rank]) {
 		return nil, 0
@@ -75,7 +75,7 @@ func (l *Lowered) Move(rank, number, step int) (m *Move, tile int) {
 	return &l.plan.Moves[lane.ends[at]/2], int(t)
 }
 
-// Arrival is the step in which the first tile of a move lands: of rank To.
+// Arrival returns the lane and the step of rank To in which the first tile of a move arrives.
 func (l *Lowered) Arrival(move int) (number, step int) {
 	e := &l.ends[2*move+1]
 	return int(e.lane), l.ranks[l.plan.Moves[move].To][e.lane].number(e.at, 0)

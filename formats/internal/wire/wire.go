@@ -1,7 +1,7 @@
-// Package wire reads and writes protobuf messages by the numbers of their fields, without their
-// schema's code: formats that others define by a .proto file are read and written through it. The
-// bytes of a field are protowire's; what is wrong with one is said here, since the texts of
-// protobuf's own errors differ from build to build. The package knows no format.
+// Package wire reads and writes protobuf messages by the numbers of their fields, without generated
+// code. Formats that others define by a .proto file are read and written through it. protowire
+// encodes the fields; this package words the errors, since the texts of protobuf's own errors
+// differ from build to build. The package knows no format.
 package wire
 
 import (
@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Message is a message in the making: fields are appended to it.
+// Message is an encoded message, to which fields are appended.
 type Message []byte
 
 // Uint appends a field of any whole number type; that of a negative int64 is uint64(v).
@@ -36,7 +36,7 @@ func (m Message) Bytes(field int, v []byte) Message {
 	return append(varint(m.tag(field, protowire.BytesType), uint64(len(v))), v...)
 }
 
-// Text appends a string; what is not UTF-8 in it is replaced, since readers refuse it.
+// Text appends a string. Invalid UTF-8 is replaced, since readers refuse it.
 func (m Message) Text(field int, v string) Message {
 	return m.Bytes(field, []byte(strings.ToValidUTF8(v, "\uFFFD")))
 }
@@ -45,7 +45,7 @@ func (m Message) tag(field int, wire protowire.Type) Message {
 	return varint(m, protowire.EncodeTag(protowire.Number(field), wire))
 }
 
-// varint appends a number; most have one byte, which takes no call.
+// varint appends a number. One byte, the common case, needs no call of protowire.
 func varint(m Message, v uint64) Message {
 	if v < 0x80 {
 		return append(m, byte(v))
@@ -66,9 +66,9 @@ var (
 	errShort  = errors.New("a field that is longer than its message")
 )
 
-// Each calls f with the fields of a message. types are their wire types by number, as digits; "p"
-// is a repeated varint, packed or not, "." a field that the schema does not have. Fields that the
-// schema does not have, or has with another wire type, are refused.
+// Each calls f with the fields of a message. types has a digit for each field number, its wire
+// type; "p" is a repeated varint, packed or not, and "." an unknown field. A field that is unknown
+// or has another wire type is refused.
 func Each(b []byte, types string, f func(Field) error) error {
 	for len(b) > 0 {
 		tag, n := protowire.ConsumeVarint(b)
@@ -95,7 +95,7 @@ func Each(b []byte, types string, f func(Field) error) error {
 	return nil
 }
 
-// allows reports whether a field that is so in the schema may have a wire type.
+// allows reports whether a field with such a digit may have a wire type.
 func allows(want byte, wire protowire.Type) bool {
 	if want == 'p' {
 		return wire == protowire.VarintType || wire == protowire.BytesType
@@ -103,7 +103,7 @@ func allows(want byte, wire protowire.Type) bool {
 	return int(want-'0') == int(wire)
 }
 
-// consume takes the value from the front, and returns its bytes; below 0, it is wrong.
+// consume decodes the value at the front and returns its length; below 0 it is malformed.
 func (x *Field) consume(b []byte) (n int) {
 	switch x.wire {
 	case protowire.VarintType:
@@ -120,7 +120,7 @@ func (x *Field) consume(b []byte) (n int) {
 	return n
 }
 
-// wrong says why consume has failed.
+// wrong returns the reason why consume failed.
 func (x *Field) wrong(b []byte) error {
 	if _, n := protowire.ConsumeVarint(b); n < 0 &&
 		(x.wire == protowire.VarintType || x.wire == protowire.BytesType) {
