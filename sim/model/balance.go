@@ -2,123 +2,134 @@ package model
 
 import "math/bits"
 
-// balance is what a link's level follows from: what those of its flows leave that get less than it
-// elsewhere, and how many others it has: the first of its flows. That of a slack link is not known.
+// balance holds the sums that a link's bottleneck share follows from. The flows of the link are in
+// two groups: the first held flows, which it holds back, and those that get less elsewhere. The
+// share is ⌊left / held⌋, up to roundings. The balance of an unsaturated link is not known.
 type balance struct {
-	left    uint64
-	below   uint64 // more than all that get less elsewhere
-	calm    uint64 // the level, if the balance is known; else 0: what is less changes left alone
-	weight  int32
-	isKnown bool  // else all flows have to be looked at
-	isClean uint8 // 1: the level follows; 0: it may not
+	left   uint64 // the capacity less the rates of the flows that get less elsewhere
+	bound  uint64 // greater than each rate of a flow that gets less elsewhere
+	stable uint64 // the share if the balance is known, else 0; lower rates only change left
+	held   int32  // the number of flows that the link holds back
+	// isKnown: left, bound and held are right; else evaluate sums up all flows.
+	isKnown bool
+	isClean uint8 // 1: the share follows from the balance; 0: the link is or will be dirty
 }
 
-// share is what it leaves each of the others; 0 if there are none.
+// share returns the capacity left for each flow that the link holds back, rounded down; 0 if it
+// holds back none.
 func (b *balance) share() uint64 {
-	if b.weight == 0 {
+	if b.held == 0 {
 		return 0
 	}
-	return b.left / uint64(b.weight)
+	return b.left / uint64(b.held)
 }
 
-// follows reports whether it is clear that the level of a link with n flows is right.
+// follows reports whether a share surely follows from the balance of a link with n flows. It asks
+// for a distance of n between the share and the rates of flows with another bottleneck. Within that
+// distance roundings could decide which flows the link holds back.
 func (b *balance) follows(at, n uint64) bool {
 	if at == NoCap || !b.isKnown {
-		return b.isKnown && b.weight == 0 && b.left >= n
+		return b.isKnown && b.held == 0 && b.left >= n
 	}
-	hi, all := bits.Mul64(at, uint64(b.weight))
-	return hi == 0 && all <= b.left && b.left-all < uint64(b.weight) && at > b.below+n
+	hi, all := bits.Mul64(at, uint64(b.held))
+	return hi == 0 && all <= b.left && b.left-all < uint64(b.held) && at > b.bound+n
 }
 
-// look is what the level of a link is to be by the levels of others, and how many of its flows,
-// which are the first, this level or the present one holds back. The balance is as of this level.
-func (x *MaxMin) look(i int32) (to uint64, n int) {
+// evaluate returns the share that a link has by the shares of the others, and makes its balance
+// that of this share. The first n of its flows include all that the returned share or the present
+// one holds back.
+func (x *MaxMin) evaluate(i int32) (to uint64, n int) {
 	l, b := &x.links[i], &x.balances[i]
 	all := uint64(len(l.flows))
 	if all == 0 {
 		return NoCap, 0
 	}
 	if !b.isKnown {
-		x.weigh(i)
+		x.recount(i)
 	}
 	start := l.capacity / all
 	if b.isKnown {
-		held, share := b.weight, b.share()
-		if share <= b.below+all { // else move finds those that get less elsewhere
-			share = x.settle(i)
+		held, share := b.held, b.share()
+		if share <= b.bound+all { // else setShare finds those that get less elsewhere
+			share = x.refine(i)
 		}
 		switch {
 		case !b.isKnown:
-		case b.weight > 0 && share > b.below+all: // nobody between: so it is
-			return share, int(max(held, b.weight))
-		case b.weight == 0 && b.left >= all: // it has more than all can take
+		case b.held > 0 && share > b.bound+all: // no rate is near it: the groups are right
+			return share, int(max(held, b.held))
+		case b.held == 0 && b.left >= all: // all flows get less elsewhere, and some is left
 			return NoCap, int(held)
 		}
-		// Roundings make less of it at most by this. What settle came to is no more than the level.
+		// Roundings lower the share by at most all + 1. What refine returned is never too high else.
 		start = max(start, share-min(share, all+1))
 	}
-	x.listen(i)
+	x.gather(i)
 	return x.fill(i, start), len(l.flows)
 }
 
-// listen finds out what all flows of a link get elsewhere.
-func (x *MaxMin) listen(i int32) {
+// gather fills gathered with the rates that all flows of a link get elsewhere.
+func (x *MaxMin) gather(i int32) {
 	l := &x.links[i]
-	x.others = x.others[:0]
+	x.gathered = x.gathered[:0]
 	for j := range l.flows {
-		x.others = append(x.others, x.elsewhere(l, i, j))
+		x.gathered = append(x.gathered, x.rateElsewhere(l, i, j))
 	}
 	x.Visits += int64(len(l.flows))
 }
 
-// elsewhere is the most that its cap and its other links give a flow of a link.
-func (x *MaxMin) elsewhere(l *sharedLink, i int32, j int) uint64 {
+// rateElsewhere returns the rate that the j-th flow of a link would have without that link: the
+// least of its cap and the shares of its other links.
+func (x *MaxMin) rateElsewhere(l *sharedLink, i int32, j int) uint64 {
 	if k := l.across[j]; k >= 0 {
-		return x.levels[k]
+		return x.shares[k]
 	}
 	f := &x.Flows[l.flows[j].Flow]
 	least := f.limit
 	for _, h := range f.links {
 		if h != i {
-			least = min(least, x.levels[h])
+			least = min(least, x.shares[h])
 		}
 	}
 	return least
 }
 
-// weigh makes the balance of a link known, at its present level, unless that makes no sense.
-func (x *MaxMin) weigh(i int32) {
-	x.listen(i)
-	x.balances[i].isKnown = x.divide(i, x.levels[i])
+// recount computes the balance of a link at its present share from all of its flows. The balance
+// stays unknown if flows with a bottleneck elsewhere take more than the capacity: the shares are
+// not final then.
+func (x *MaxMin) recount(i int32) {
+	x.gather(i)
+	x.balances[i].isKnown = x.partition(i, x.shares[i])
 }
 
-// divide makes the balance of a link, at a level, of x.others, and reports whether there is one.
-func (x *MaxMin) divide(i int32, at uint64) bool {
+// partition computes the balance of a link at a share from gathered, and sorts its flows into the
+// two groups. It reports false if the flows that get less elsewhere exceed the capacity.
+func (x *MaxMin) partition(i int32, at uint64) bool {
 	l, b := &x.links[i], &x.balances[i]
-	b.left, b.weight, b.below = l.capacity, 0, 0
-	for j, u := range x.others {
+	b.left, b.held, b.bound = l.capacity, 0, 0
+	for j, u := range x.gathered {
 		switch {
 		case u >= at:
-			w := int(b.weight)
+			w := int(b.held)
 			x.swap(l, j, w)
-			x.others[j], x.others[w] = x.others[w], u
-			b.weight++
+			x.gathered[j], x.gathered[w] = x.gathered[w], u
+			b.held++
 		case u > b.left:
 			return false
 		default:
 			b.left -= u
-			b.below = max(b.below, u+1)
+			b.bound = max(b.bound, u+1)
 		}
 	}
 	return true
 }
 
-// fill raises the level of a link until it is full, from one at which it is not.
+// fill returns the share of a link: it raises a share at which the link is not saturated until it
+// is. This is progressive filling of one link, with gathered as the rates elsewhere.
 func (x *MaxMin) fill(i int32, at uint64) uint64 {
 	b := &x.balances[i]
 	for {
-		b.isKnown = x.divide(i, at)
-		if b.weight == 0 {
+		b.isKnown = x.partition(i, at)
+		if b.held == 0 {
 			return NoCap
 		}
 		share := b.share()
@@ -129,97 +140,97 @@ func (x *MaxMin) fill(i int32, at uint64) uint64 {
 	}
 }
 
-// settle makes the balance of a link one of a level that it follows from, as far as roundings let
-// it, and says which: b.below is then no more than need be if that is near. Those that get less
-// elsewhere are told from the others anew, which are few where little has changed.
-func (x *MaxMin) settle(i int32) (share uint64) {
+// refine moves flows between the two groups of a link until they agree with the share that the
+// balance gives, and returns this share. Few flows have to move where little has changed. It stops
+// where roundings decide; else bound is tight, and the caller can rely on the share.
+func (x *MaxMin) refine(i int32) (share uint64) {
 	l, b := &x.links[i], &x.balances[i]
 	n := len(l.flows)
-	safe := x.levels[i] // none that it holds back gets less elsewhere
-	for b.weight > 0 {
+	safe := x.shares[i] // each flow that the link holds back gets this much elsewhere
+	for b.held > 0 {
 		share = b.share()
-		was := int(b.weight)
+		was := int(b.held)
 		if share > safe {
 			safe = share
-			for j := 0; j < int(b.weight); {
-				u := x.elsewhere(l, i, j)
+			for j := 0; j < int(b.held); {
+				u := x.rateElsewhere(l, i, j)
 				if u >= share {
 					j++
 					continue
 				}
-				if !x.cede(l, b, j, u) {
+				if !x.demote(l, b, j, u) {
 					return share
 				}
 			}
 			x.Visits += int64(was)
-			if int(b.weight) < was {
+			if int(b.held) < was {
 				continue
 			}
 		}
-		if share > b.below+uint64(n) {
+		if share > b.bound+uint64(n) {
 			break
 		}
 		x.Visits += int64(n - was)
-		b.below, safe = 0, share
+		b.bound, safe = 0, share
 		for j := was; j < n; j++ {
-			u := x.elsewhere(l, i, j)
+			u := x.rateElsewhere(l, i, j)
 			if u < share {
-				b.below = max(b.below, u+1)
+				b.bound = max(b.bound, u+1)
 				continue
 			}
-			x.swap(l, j, int(b.weight))
-			b.weight++
+			x.swap(l, j, int(b.held))
+			b.held++
 			b.left += u
 		}
-		if int(b.weight) == was {
+		if int(b.held) == was {
 			break
 		}
 	}
 	return share
 }
 
-// cede counts a flow that a link has held back among those that get less elsewhere, so much. If
-// that cannot be, its balance is not known any more.
-func (x *MaxMin) cede(l *sharedLink, b *balance, j int, u uint64) bool {
+// demote moves a flow that a link has held back to those that get less elsewhere, at a rate u. It
+// reports false, and the balance becomes unknown, if less than u is left.
+func (x *MaxMin) demote(l *sharedLink, b *balance, j int, u uint64) bool {
 	if b.isKnown = u <= b.left; b.isKnown {
-		b.weight--
-		x.swap(l, j, int(b.weight))
+		b.held--
+		x.swap(l, j, int(b.held))
 		b.left -= u
-		b.below = max(b.below, u+1)
+		b.bound = max(b.bound, u+1)
 	}
 	return b.isKnown
 }
 
-// enter counts a flow that has begun, which is the last of a link.
-func (x *MaxMin) enter(i int32) {
+// insert adds the last flow of a link, which has begun, to the balance.
+func (x *MaxMin) insert(i int32) {
 	l, b := &x.links[i], &x.balances[i]
 	if !b.isKnown {
 		return
 	}
 	last := len(l.flows) - 1
-	switch u := x.elsewhere(l, i, last); {
-	case u >= x.levels[i]:
-		x.isTied = x.isTied || u == x.levels[i]
-		x.swap(l, int(b.weight), last)
-		b.weight++
+	switch u := x.rateElsewhere(l, i, last); {
+	case u >= x.shares[i]:
+		x.isTied = x.isTied || u == x.shares[i]
+		x.swap(l, int(b.held), last)
+		b.held++
 	case u <= b.left:
 		b.left -= u
-		b.below = max(b.below, u+1)
+		b.bound = max(b.bound, u+1)
 	default:
-		b.isKnown, b.calm = false, 0
+		b.isKnown, b.stable = false, 0
 	}
 }
 
-// leave does not count a flow of a link any more, and makes it the last.
-func (x *MaxMin) leave(i int32, spot int) {
+// remove takes a flow of a link out of the balance, and makes it the last in the list.
+func (x *MaxMin) remove(i int32, spot int) {
 	l, b := &x.links[i], &x.balances[i]
 	if b.isKnown {
-		if spot < int(b.weight) {
-			b.weight--
-			x.swap(l, spot, int(b.weight))
-			spot = int(b.weight)
+		if spot < int(b.held) {
+			b.held--
+			x.swap(l, spot, int(b.held))
+			spot = int(b.held)
 		} else {
-			b.left += x.elsewhere(l, i, spot)
+			b.left += x.rateElsewhere(l, i, spot)
 		}
 	}
 	x.swap(l, spot, len(l.flows)-1)

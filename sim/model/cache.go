@@ -9,12 +9,14 @@ import (
 	"collsim/unit"
 )
 
-// The cache before a device's memory (decision 18): what a matmul's blocks find in it that others
-// of the same kernel have touched, and the order of its tiles, on which that depends.
+// The cache before a device's memory (decision 18): which operands the blocks of a matmul find in
+// it, as other blocks of the kernel have read them. It depends on the order of the tiles, which is
+// chosen here.
 
-// goesDown reports whether a matmul's blocks go down the columns of its tiles: the order is the one
-// in which it ends first if it has the device to itself; of two that end together the one along the
-// shorter side, which is CUTLASS's (tile_scheduler_params.h, get_rasterization_order).
+// goesDown reports whether the blocks of a matmul go down the columns of its tiles. The order is
+// the one in which the matmul ends first if it has the device to itself. Of two that end together
+// it is the one along the shorter side, as in CUTLASS (tile_scheduler_params.h,
+// get_rasterization_order).
 func (r *Rules) goesDown(g Grid, l *schedule.Launch) bool {
 	places, stay := int64(r.Device.GPU.SMs)*int64(r.PerSM(l)), l != nil && l.Blocks > 0
 	if stay {
@@ -22,7 +24,7 @@ func (r *Rules) goesDown(g Grid, l *schedule.Launch) bool {
 	}
 	rows, columns := g.sides()
 	shorter := columns.tiles() > rows.tiles()
-	if g.Blocks <= places || min(rows.tiles(), columns.tiles()) == 1 { // they are alike
+	if g.Blocks <= places || min(rows.tiles(), columns.tiles()) == 1 { // both orders are the same
 		return shorter
 	}
 	var ends [2]unit.Time
@@ -33,8 +35,8 @@ func (r *Rules) goesDown(g Grid, l *schedule.Launch) bool {
 	return shorter == (ends[0] <= ends[1])
 }
 
-// Alone is how long the grid takes on so many places if nobody else crosses the memory: wave after
-// wave or, where blocks stay, as if it were one.
+// Alone returns how long the grid takes on a number of places, for blocks, if nothing else uses the
+// memory. Blocks run in waves; blocks that stay on their SMs run as a single one.
 func (g *Grid) Alone(places int64, stay bool) (takes unit.Time) {
 	if stay {
 		time, n := g.Resident(places)
@@ -47,7 +49,7 @@ func (g *Grid) Alone(places int64, stay bool) (takes unit.Time) {
 	return takes
 }
 
-// crosses is how long so many bytes take over the memory.
+// crosses returns how long n bytes take at the bandwidth of the memory.
 func (g *Grid) crosses(n unit.Bytes) unit.Time {
 	if g.memory == 0 {
 		return 0
@@ -55,7 +57,8 @@ func (g *Grid) crosses(n unit.Bytes) unit.Time {
 	return n.Over(g.memory)
 }
 
-// kept is the first of the blocks before one whose operands and results the cache still holds.
+// kept returns the first of the blocks before one whose operands and results are still in the
+// cache: it holds the latest blocks that have touched no more than its size.
 func (g *Grid) kept(block int64) int64 {
 	if g.cache == 0 {
 		return block
@@ -65,21 +68,23 @@ func (g *Grid) kept(block int64) int64 {
 	}))
 }
 
-// side is an axis of a matmul's result, and how much of it a tile has.
+// side is an axis of a matmul's result: its length, and that of a tile, in elements.
 type side struct{ length, tile int64 }
 
+// tiles returns the number of tiles along the axis.
 func (s side) tiles() int64 { return (s.length + s.tile - 1) / s.tile }
 
-// upTo is how much of it the tiles before one have.
+// upTo returns the elements of the axis in the tiles before one.
 func (s side) upTo(tile int64) int64 { return min(tile*s.tile, s.length) }
 
+// sides returns the two axes of a matmul's result.
 func (g *Grid) sides() (rows, columns side) {
 	return side{g.Op.M(), g.Tile.Rows}, side{g.Op.N, g.Tile.Columns}
 }
 
-// touched is what a matmul's blocks from one to before another read, each element once, and write:
-// of the rows that their tiles touch, the columns, and the result's. Tiles are in the order of
-// lines, which are rows, or columns where they go down.
+// touched returns the bytes that the blocks of a matmul in [from, to) read and write, each element
+// once: the rows and columns of the operands that their tiles need, and the tiles. Tiles are in the
+// order of lines: rows of tiles, or columns where blocks go down.
 func (g *Grid) touched(from, to int64) unit.Bytes {
 	if from == to {
 		return 0

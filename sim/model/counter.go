@@ -9,20 +9,20 @@ import (
 	"collsim/unit"
 )
 
-// Counter is what a link has carried, and how fast it does.
+// Counter records how many bytes a link has carried over time: the counter track of a trace.
 type Counter struct {
-	Samples []trace.Sample
+	Samples []trace.Sample // total bytes at times, between which it grows evenly
 
-	bytes unit.Bytes     // FIFO: that have begun to cross the link; fluid: of flows that are over
-	speed uint64         // fluid: the sum of the rates
-	jumps []trace.Sample // fluid, without limit: bytes that cross at one time; in no order
+	bytes unit.Bytes     // FIFO: that have begun to cross the link; fluid: of flows that have ended
+	speed uint64         // fluid: the sum of the rates, in units of 2⁻²⁰ B/s
+	jumps []trace.Sample // fluid, link without limit: bytes that cross at one time; in no order
 
-	isAlone bool      // the latest flow is alone on the link
-	until   unit.Time // when that ends
+	isAlone bool      // the latest flow was alone on the link, and speed is its rate
+	until   unit.Time // when that flow ends
 }
 
-// Carry counts n bytes that the link carries from a time to another, under FIFO. What follows
-// without a pause prolongs the sample.
+// Carry counts n bytes that the link carries between two times, under FIFO. Bytes that follow
+// without a pause prolong the last sample.
 func (c *Counter) Carry(n unit.Bytes, from, to unit.Time) {
 	if n == 0 {
 		return
@@ -37,7 +37,7 @@ func (c *Counter) Carry(n unit.Bytes, from, to unit.Time) {
 	c.bytes = total
 }
 
-// Drain counts n bytes of a flow that is over. Over a link without limit they crossed at once.
+// Drain counts the n bytes of a flow that has ended. They cross a link without limit at once.
 func (c *Counter) Drain(n unit.Bytes, now unit.Time, isLimited bool) {
 	if isLimited {
 		c.bytes += n
@@ -46,8 +46,8 @@ func (c *Counter) Drain(n unit.Bytes, now unit.Time, isLimited bool) {
 	}
 }
 
-// Changes reports whether the flows of a link, whose rates together are a speed, have another
-// from now on: then Sample must follow.
+// Changes sets the sum of the rates of the link's flows, and reports whether it is another one. If
+// so, the caller calls Sample.
 func (c *Counter) Changes(speed uint64) bool {
 	if speed == c.speed {
 		return false
@@ -56,9 +56,9 @@ func (c *Counter) Changes(speed uint64) bool {
 	return true
 }
 
-// Flow counts n bytes of a flow that is alone on the link from a time to another, at a speed.
+// Flow counts n bytes of a flow that is alone on the link between two times, at a rate.
 //
-// REQUIRES: all on the link are, and it comes after those that have been counted.
+// REQUIRES: all flows of the link are alone, and this one begins after those counted before.
 func (c *Counter) Flow(n unit.Bytes, speed uint64, from, to unit.Time) {
 	if c.settle(from); c.Changes(speed) {
 		c.Sample(0, from)
@@ -67,7 +67,8 @@ func (c *Counter) Flow(n unit.Bytes, speed uint64, from, to unit.Time) {
 	c.isAlone, c.until = true, to
 }
 
-// settle notes that the link has paused, if it has before a time, since a flow that was alone.
+// settle adds a sample at the end of the last flow that was alone, if the link has been idle
+// between that end and now.
 func (c *Counter) settle(now unit.Time) {
 	if c.isAlone && c.until < now {
 		c.speed = 0
@@ -76,16 +77,17 @@ func (c *Counter) settle(now unit.Time) {
 	c.isAlone = false
 }
 
-// Sample counts how many bytes the flows that are not over have carried up to a time.
+// Sample adds a sample; flowing is what flows that have not ended have carried by now.
 func (c *Counter) Sample(flowing unit.Bytes, now unit.Time) {
 	c.add(c.bytes+flowing, now)
 }
 
+// add appends a sample of n bytes at a time.
 func (c *Counter) add(n unit.Bytes, at unit.Time) {
 	c.Samples = flat.Add(c.Samples, trace.Sample{At: at, Value: n}, 16)
 }
 
-// Close makes samples of the jumps, now that all are known.
+// Close turns the jumps into samples, after the last flow has ended.
 func (c *Counter) Close() {
 	c.settle(Never)
 	slices.SortFunc(c.jumps, func(a, b trace.Sample) int { return cmp.Compare(a.At, b.At) })

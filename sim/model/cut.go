@@ -5,17 +5,20 @@ import (
 	"collsim/unit"
 )
 
-// Cut says how a kernel is cut and what its time is made of if it has its device to itself.
+// Cut describes how a kernel is cut into blocks, and the parts of its time if it has its device to
+// itself.
 type Cut struct {
-	Op                        string
-	Rows, Columns             int64 // of a tile
-	Split                     int64 // parts of K
-	Blocks, Waves             int64
-	Takes                     unit.Time
-	Start, Arithmetic, Memory unit.Time // of which Takes is made; the longer hides the shorter
+	Op            string
+	Rows, Columns int64 // of a tile
+	Split         int64 // parts of K
+	Blocks, Waves int64
+	Takes         unit.Time // Start and the longer of the other two, with what is not hidden
+	// Start is the time to start the kernel, Arithmetic that of all its waves of blocks, and Memory
+	// that of its bytes at the memory's bandwidth.
+	Start, Arithmetic, Memory unit.Time
 }
 
-// Bound is what most of a kernel's time is: "arithmetic", "memory" or "start".
+// Bound names the longest part of a kernel's time: "arithmetic", "memory" or "start".
 func (c *Cut) Bound() string {
 	switch {
 	case c.Start >= max(c.Arithmetic, c.Memory):
@@ -26,8 +29,8 @@ func (c *Cut) Bound() string {
 	return "arithmetic"
 }
 
-// CutOf is the cut of a step's kernel, and whether it is one that has a grid: opaque ones have not,
-// nor has any where there is no GPU.
+// CutOf returns the cut of a step's kernel. It reports false where the kernel has no grid: an
+// opaque kernel, or any kernel on a device without a GPU model.
 func CutOf(env *Env, step *schedule.Step) (c Cut, cut bool) {
 	r := &Rules{Env: *env}
 	if step.Kernel == nil || step.OpaqueTime() > 0 || !r.HasGPU() {

@@ -5,14 +5,14 @@ import (
 	"collsim/unit"
 )
 
-// Cutting is what the sizes of a buffer's blocks depend on, besides the block; and, if Tile is −1,
-// besides the tile.
+// Cutting names all that the sizes of a buffer's blocks depend on besides the block: the buffer,
+// channel, slice and tile. Tile −1 stands for all tiles together.
 type Cutting struct {
 	Buffer               schedule.Buffer
 	Tile, Channel, Slice int32
 }
 
-// TilesOf is how many tiles a cutting is of.
+// TilesOf returns how many tiles a cutting has.
 func (r *Rules) TilesOf(c Cutting) int64 {
 	if c.Tile < 0 {
 		return r.Schedule.Tiles(c.Buffer)
@@ -20,8 +20,9 @@ func (r *Rules) TilesOf(c Cutting) int64 {
 	return 1
 }
 
-// Classes appends of which class each block of a cutting is, tile by tile, as class has it of their
-// sizes. It is not ok where that is not, or ranks cut the buffer in several ways.
+// Classes appends the class of each block of a cutting, tile by tile. The function class gives the
+// class of a size. Classes is not ok where class is not, or where ranks cut the buffer in several
+// ways.
 func (r *Rules) Classes(dst []uint8, c Cutting, class func(n unit.Bytes) (of uint8, ok bool)) (
 	[]uint8, bool) {
 	s := r.Schedule

@@ -2,7 +2,7 @@ package model
 
 import "collsim/schedule"
 
-// DetailOf is what the sub-step does that a cursor has come to.
+// DetailOf describes the sub-step at a cursor, for pictures.
 func DetailOf(s *schedule.Step, c *schedule.Cursor) Detail {
 	d := Detail{Chunk: int32(s.Chunk()), Slice: c.Slice(), Round: s.Round, Peer: peerOf(s),
 		IsEdge: c.Edge()}
@@ -12,7 +12,7 @@ func DetailOf(s *schedule.Step, c *schedule.Cursor) Detail {
 	return d
 }
 
-// peerOf is the rank that a step sends to, or else receives from; −1 is none.
+// peerOf returns the rank that a step sends to, or else receives from; −1 if there is none.
 func peerOf(s *schedule.Step) int32 {
 	if len(s.Send) > 0 && s.Send[0].Team == nil {
 		return s.Send[0].Peer.Rank

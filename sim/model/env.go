@@ -9,41 +9,43 @@ import (
 	"collsim/unit"
 )
 
-// Env is where a schedule runs: the network, the devices, and how links are shared.
+// Env describes where a schedule runs: the network, the devices, and how messages share links.
 type Env struct {
-	Graph     *topology.Graph // with at least the schedule's ranks, each reaching each
-	Device    device.Device   // every rank's; its Slots are the caller's to put into Env.Slots
+	Graph  *topology.Graph // with at least the schedule's ranks, connected
+	Device device.Device   // of every rank; its Slots are not read: the caller sets Env.Slots
+	// Sharing and Switching select the rules of links and switches.
 	Sharing   Sharing
 	Switching Switching
-	// Segment is the most bytes that a link carries in one go under FIFO; 0 is whole messages. What
-	// a switch copies or adds up (multimem) is never cut.
+	// Segment is the most bytes that a link carries in one go under FIFO; 0: whole messages. Messages
+	// that a switch copies or adds up (multimem) are never cut.
 	Segment unit.Bytes
-	// Slots is what a connection of class FIFO holds if the schedule does not say; 0 is any number.
+	// Slots is the number of messages that a connection of class FIFO holds if the schedule does not
+	// say; 0: any number.
 	Slots int
-	// Start is when each rank begins; nil is 0 for all.
+	// Start holds the time at which each rank begins; nil: 0 for all.
 	Start []unit.Time
-	// Ahead is how long before its Start the host of each rank has begun to launch, where brackets
-	// are launched one by one; nil is 0 for all.
+	// Ahead holds how long before its Start the host of each rank begins to launch, where brackets
+	// are launched one by one; nil: 0 for all.
 	Ahead []unit.Time
-	// Slowdown multiplies what each rank's device takes (overhead, additions, copies, kernels,
-	// the lane's own pace; not what its links take), rounded up; in millionths, so 1 500 000 is
-	// half as slow again. Nil is 1 for all.
+	// Slowdown multiplies the times of each rank's device (overhead, additions, copies, kernels, the
+	// lane's own pace; not those of its links), rounded up. It is in millionths: 1 500 000 is half as
+	// slow again. Nil: 1 for all.
 	Slowdown []unit.Share
-	// FreeCompute has compute steps cost nothing but the overhead, to ask what if.
+	// FreeCompute makes compute steps cost nothing but the overhead, for what-if questions.
 	FreeCompute bool
 }
 
-// Sharing is how messages share a link.
+// Sharing is the rule by which messages share a link.
 type Sharing uint8
 
 const (
-	// Fluid lets all messages of a link flow at once, at max-min fair rates.
+	// Fluid lets all messages of a link flow at the same time, at max-min fair rates.
 	Fluid Sharing = iota
-	// FIFO lets a link carry one message after the other, first come first served.
+	// FIFO has a link carry one message after the other, first come first served.
 	FIFO
 )
 
-// String is the value of sim.sharing in a scenario.
+// String returns the value of sim.sharing in a scenario.
 func (s Sharing) String() string {
 	if s == FIFO {
 		return "fifo"
@@ -51,17 +53,17 @@ func (s Sharing) String() string {
 	return "fluid"
 }
 
-// Switching is when a message goes on to the next link of its route.
+// Switching is the rule by which a message goes on to the next link of its route.
 type Switching uint8
 
 const (
-	// CutThrough forwards a message while it is still coming in.
+	// CutThrough forwards a message while it is still arriving.
 	CutThrough Switching = iota
-	// StoreForward forwards a message, or a segment, when its last byte has come in.
+	// StoreForward forwards a message, or a segment, when its last byte has arrived.
 	StoreForward
 )
 
-// String is the value of sim.switching in a scenario.
+// String returns the value of sim.switching in a scenario.
 func (s Switching) String() string {
 	if s == StoreForward {
 		return "store-and-forward"
@@ -69,10 +71,11 @@ func (s Switching) String() string {
 	return "cut-through"
 }
 
-// MaxFluidRate is the fastest link that fluid sharing counts: in units of 2⁻²⁰ B/s, 64 bits.
+// MaxFluidRate is the highest bandwidth that fluid sharing can count: in units of 2⁻²⁰ B/s it has
+// 64 bits.
 const MaxFluidRate unit.Rate = 1<<44 - 1
 
-// Validate says what is wrong with the environment for a schedule.
+// Validate returns an error if a schedule cannot run in the environment.
 func (env *Env) Validate(s *schedule.Schedule) error {
 	ranks := s.Spec.Ranks
 	switch {
@@ -103,6 +106,7 @@ func (env *Env) Validate(s *schedule.Schedule) error {
 	return env.validateRanks(ranks)
 }
 
+// validateRanks checks the lists that have a value for each rank, and bandwidths.
 func (env *Env) validateRanks(ranks int) error {
 	if n := len(env.Start); n != 0 && n != ranks {
 		return fmt.Errorf("sim: start has %d times; the schedule has %d ranks", n, ranks)

@@ -12,12 +12,12 @@ import "collsim/unit"
 //	arrival = tail_m + l_m                                                           Forward
 //	the last byte leaves at start_1 + ⌈n/r⌉, r = min(κ/k, b_1, …, b_m)               Leaves
 //
-// A segment of the bytes from o to p takes what its last byte takes beyond its first: ⌈p/b⌉ − ⌈o/b⌉
-// at every rate, so that segments take together what the whole does. The next segment asks for the
-// first link when this one has left. E and arrival are those of the last.
+// A segment of the bytes from o to p takes ⌈p/b⌉ − ⌈o/b⌉ at every rate b, so that the segments of a
+// message together take the time of the whole. The next segment asks for the first link when this
+// one has left. E and the arrival are those of the last segment.
 
-// Serve is when a link that is free from free on begins to carry what asks for it at x, and when it
-// has carried it. What follows at x itself is of the next wave.
+// Serve returns when a link that is busy until free begins to carry a message that asks for it at
+// x, and when it has carried it. A service that begins at x itself belongs to the next wave.
 func Serve(x Moment, free, takes unit.Time) (start, over Moment) {
 	start = Moment{x.T, x.Wave + 1}
 	if free > x.T {
@@ -26,9 +26,9 @@ func Serve(x Moment, free, takes unit.Time) (start, over Moment) {
 	return start, start.Plus(takes)
 }
 
-// PutOut is tail_0: when the lane has put out the last byte of a segment whose first link begins at
-// start. The lane takes before for the bytes in front of it and put with them. A post is handed
-// over from D on, whatever its link does.
+// PutOut returns tail_0: when the lane has put out the last byte of a segment whose first link
+// begins at start. The lane takes before for the bytes in front of the segment, and put for these
+// and its own. A post is handed over from D on, whatever its link does.
 func PutOut(start, d Moment, isPost bool, before, put unit.Time) Moment {
 	if isPost {
 		return d.Plus(put)
@@ -36,12 +36,14 @@ func PutOut(start, d Moment, isPost bool, before, put unit.Time) Moment {
 	return start.Plus(put - before)
 }
 
-// Leaves is when the last byte of a segment that its first link begins to carry at start has left
-// its rank: before and after are Lead of the bytes in front of it, and with them.
+// Leaves returns when the last byte of a segment has left its rank, if the first link begins to
+// carry it at start. before and after are Lead of the bytes in front of it, without and with its
+// own.
 func Leaves(start Moment, before, after unit.Time) Moment { return start.Plus(after - before) }
 
-// Forward is when a message that a link begins to carry at start asks for the next link, and when
-// its last byte has come there, or to the end of its route: tail is when that is over the link.
+// Forward returns when a message that a link begins to carry at start asks for the next link, and
+// when its last byte has arrived there, or at the end of the route. tail is when the last byte is
+// over the link.
 func (s Switching) Forward(start, tail Moment, latency unit.Time) (next, came Moment) {
 	came = tail.Plus(latency)
 	if s == StoreForward {
@@ -50,7 +52,7 @@ func (s Switching) Forward(start, tail Moment, latency unit.Time) (next, came Mo
 	return start.Plus(latency), came
 }
 
-// SegmentEnd is where the segment ends that begins at a byte of a message of n bytes.
+// SegmentEnd returns the end of the segment that begins at a byte of a message of n bytes.
 func (r *Rules) SegmentEnd(from, n unit.Bytes) unit.Bytes {
 	if s := r.Segment; s > 0 && n-from > s {
 		return from + s
@@ -58,8 +60,8 @@ func (r *Rules) SegmentEnd(from, n unit.Bytes) unit.Bytes {
 	return n
 }
 
-// Segments is how many segments a message has that puts n bytes on its links: 1 of no bytes, and
-// of multimem, which is never cut.
+// Segments returns the number of segments of a message that puts n bytes on its links: 1 for no
+// bytes, and for multimem, which is never cut.
 func (r *Rules) Segments(n unit.Bytes, multimem bool) int64 {
 	if s := r.Segment; s > 0 && n > s && !multimem {
 		return int64((n + s - 1) / s)

@@ -6,53 +6,56 @@ import (
 	"collsim/unit"
 )
 
-// Fluid sharing (docs/time.md, decision 10). A message flows through all links of its route at
-// once, from D until its bytes are drained, at the rate that MaxMin gives it; what it has left is a
-// Rest. Its lane is held until then. It arrives the latencies of its links later (Route.IsShared).
+// Fluid sharing (docs/time.md, decision 10). A message flows through all links of its route at the
+// same time, from D until its bytes have drained, at the rate that MaxMin gives it. Its lane is
+// held until then. It arrives the latencies of its links later (Route.IsShared).
 
-// unitShift makes units of 2⁻²⁰ B/s of bytes per second.
+// unitShift turns bytes per second into units of 2⁻²⁰ B/s.
 const unitShift = 20
 
-// NoCap is the cap of a flow whose lane is no slower than any link.
+// NoCap stands for no limit of a rate: the cap of a flow whose lane is no slower than any link, or
+// the share of an unsaturated link.
 const NoCap = ^uint64(0)
 
-// FluidRate is a rate in units of 2⁻²⁰ B/s.
+// FluidRate returns a rate in units of 2⁻²⁰ B/s.
 //
 // REQUIRES: r is not Unlimited, and at most MaxFluidRate.
 func FluidRate(r unit.Rate) uint64 { return uint64(r) << unitShift }
 
-// Work counts in units of 2⁻²⁰ B/s times picoseconds, in 128 bits.
+// Work is an amount of data in units of 2⁻²⁰ B/s times picoseconds, in 128 bits: exact for every
+// rate and time.
 type Work struct{ hi, lo uint64 }
 
-// WorkOf is what n bytes are. n < 2⁶⁰ makes less than 2¹²⁰.
+// WorkOf returns the work of n bytes. n < 2⁶⁰ gives less than 2¹²⁰.
 func WorkOf(n unit.Bytes) Work {
 	hi, lo := bits.Mul64(uint64(n), uint64(unit.Second)<<unitShift)
 	return Work{hi, lo}
 }
 
-// After is what is left after a time at a rate: nothing, if it has ended by then.
+// After returns the work that is left after a time at a rate; 0 if it has ended by then.
 func (w Work) After(rate uint64, t unit.Time) Work {
 	hi, lo := bits.Mul64(rate, uint64(t))
 	return w.Without(Work{hi, lo})
 }
 
+// plus returns the sum of two works.
 func (w Work) plus(o Work) Work {
 	lo, carry := bits.Add64(w.lo, o.lo, 0)
 	hi, _ := bits.Add64(w.hi, o.hi, carry)
 	return Work{hi, lo}
 }
 
-// Without is the rest of the work, without a part that comes last.
+// Without returns the work less another, and 0 if that is more.
 func (w Work) Without(o Work) Work {
 	lo, borrow := bits.Sub64(w.lo, o.lo, 0)
 	hi, borrow := bits.Sub64(w.hi, o.hi, borrow)
-	if borrow > 0 { // rounded up, it may be done with a little more
+	if borrow > 0 { // times are rounded up, so a little more may have been served
 		return Work{}
 	}
 	return Work{hi, lo}
 }
 
-// Over is how long the work takes at a rate, rounded up; Forever where that is longer.
+// Over returns how long the work takes at a rate, rounded up; at most Forever.
 func (w Work) Over(rate uint64) unit.Time {
 	if w.hi >= rate {
 		return unit.Forever
@@ -64,7 +67,9 @@ func (w Work) Over(rate uint64) unit.Time {
 	return unit.Time(min(quo, uint64(unit.Forever)))
 }
 
-// ceilOver is the work over a number that is greater than its upper half, rounded up.
+// ceilOver returns the work divided by d, rounded up.
+//
+// REQUIRES: d is greater than the upper half of the work.
 func (w Work) ceilOver(d uint64) uint64 {
 	quo, rem := bits.Div64(w.hi, w.lo, d)
 	if rem > 0 && quo < NoCap {
@@ -73,8 +78,8 @@ func (w Work) ceilOver(d uint64) uint64 {
 	return quo
 }
 
-// Alone is how long n bytes of a lane's message flow that are alone on all links of their way, of
-// which this is the slowest; not ok if they have no rate.
+// Alone returns how long n bytes of a lane's message flow if no other flow uses a link of its
+// route; slowest is the least bandwidth of these. It is not ok if the rate is 0.
 func (r *Rules) Alone(rank, peers int32, slowest unit.Rate, n unit.Bytes) (t unit.Time, ok bool) {
 	rate := min(r.PaceRate(rank, peers), FluidRate(slowest))
 	if rate == 0 {
@@ -86,35 +91,34 @@ func (r *Rules) Alone(rank, peers int32, slowest unit.Rate, n unit.Bytes) (t uni
 // AByte is the work of a byte.
 const AByte = uint64(unit.Second) << unitShift
 
-// Bytes is the whole bytes of the work, and what is left of it, which is less than one.
+// Bytes returns the whole bytes of the work, and the rest, which is less than AByte.
 func (w Work) Bytes() (n unit.Bytes, rest uint64) {
 	quo, rest := bits.Div64(w.hi, w.lo, AByte)
 	return unit.Bytes(quo), rest
 }
 
-// Rest is what is left of a flow: Work as of Since, when its rate was set.
+// Rest is the work that a flow has left: Work at the time Since, when its rate was set.
 type Rest struct {
 	Work  Work
 	Since unit.Time
 }
 
-// Left is what is left at a time, of a flow that has had a rate since Since.
+// Left returns the work left at a time, at the rate that the flow has had since Since.
 func (r *Rest) Left(rate uint64, now unit.Time) Work { return r.Work.After(rate, now-r.Since) }
 
-// Change has the flow go on at another rate from a time on, and says when it is drained at that.
+// Change gives the flow another rate from a time on, and returns when it ends at that rate.
 func (r *Rest) Change(from, to uint64, now unit.Time) (ends unit.Time) {
 	r.Work, r.Since = r.Left(from, now), now
 	return min(now+r.Work.Over(to), unit.Forever)
 }
 
-// Ends is when the flow is drained at a rate that it has from Since on, but for a part of it that
-// comes last.
+// Ends returns when the flow ends at a rate that it has from Since on, except for a last part.
 func (r *Rest) Ends(rate uint64, but Work) unit.Time {
 	return min(r.Since+r.Work.Without(but).Over(rate), unit.Forever)
 }
 
-// LostTime is how much of a time a flow would not have needed alone, at its full rate; rounded
-// down.
+// LostTime returns the part of a time that a flow has lost by having a rate below its full rate;
+// rounded down.
 func LostTime(t unit.Time, full, rate uint64) unit.Time {
 	if rate >= full {
 		return 0

@@ -9,9 +9,10 @@ import (
 	"collsim/unit"
 )
 
-// A device with SMs has a GPU model (docs/time.md, GPUs; decision 18): what the host launches are
-// brackets, which wait for their launch, for places on SMs or a copy engine, and share the device's
-// memory. On any other device none of this exists: launches of brackets are free, and nobody waits.
+// The GPU model of a device with SMs (docs/time.md, GPUs; decision 18). The host launches brackets:
+// parts of a lane that the device runs as one kernel or copy. A bracket waits for its launch, and
+// for places on SMs or a copy engine. All share the device's memory. On a device without SMs
+// launches of brackets are free, and none of these waits exists.
 
 // HasGPU reports whether the device has a GPU model.
 func (r *Rules) HasGPU() bool { return r.Device.GPU.SMs > 0 }
@@ -21,8 +22,8 @@ func (r *Rules) HasMemory() bool {
 	return r.HasGPU() && r.Device.GPU.HBM > 0 && r.Device.GPU.HBM != unit.Unlimited
 }
 
-// IsFree reports whether a step takes no time at all, not even an overhead: it does nothing but
-// begin a bracket, or stands at the edge of a part.
+// IsFree reports whether a step takes no time at all, not even an overhead: it only begins a
+// bracket, or marks the begin or end of a part.
 func IsFree(step *schedule.Step, edge bool) bool {
 	return (edge || step.Launch != nil) && step.Kernel == nil && !step.Flush &&
 		len(step.From)+len(step.To)+len(step.Send) == 0
@@ -37,10 +38,10 @@ type Launched struct {
 	Issued                    unit.Time
 }
 
-// Launch sets when the host of a rank issues each bracket, and tells when it has issued the last:
-// it has one thread, which goes through
-// them in the order of parts, rounds and lanes and never waits for the device. Each launch takes it
-// Device.Launch; all brackets of a graph are one, which takes GraphLaunch, at the first of them.
+// Launch sets the time at which the host of a rank issues each bracket, and returns when it has
+// issued the last. The host has one thread. It goes through the brackets in the order of parts,
+// rounds and lanes, and never waits for the device. Each launch takes Device.Launch. All brackets
+// of a graph are one launch at the first of them, and take GraphLaunch.
 func (r *Rules) Launch(rank int32, list []*Launched) unit.Time {
 	slices.SortStableFunc(list, func(a, b *Launched) int {
 		return cmp.Or(cmp.Compare(a.Part, b.Part), cmp.Compare(a.Round, b.Round),
@@ -68,13 +69,13 @@ func (r *Rules) Launch(rank int32, list []*Launched) unit.Time {
 	return now
 }
 
-// Arrives is when a launched bracket has come to its device: nothing of it starts sooner.
+// Arrives returns when a launched bracket has arrived at its device; nothing of it starts sooner.
 func (r *Rules) Arrives(rank int32, issued unit.Time) Moment {
 	return Moment{T: issued}.Plus(r.Slowed(rank, r.Device.GPU.LaunchLatency))
 }
 
-// Follows is when a bracket can start that comes after another on its stream, which has ended at a
-// moment: at once, or if both are of one graph, GraphNode later.
+// Follows returns when a bracket can start after the one before it on its stream has ended: at
+// once, or GraphNode later if both belong to one graph.
 func (r *Rules) Follows(rank int32, ended Moment, sameGraph bool) Moment {
 	if !sameGraph {
 		return ended
@@ -82,8 +83,8 @@ func (r *Rules) Follows(rank int32, ended Moment, sameGraph bool) Moment {
 	return ended.Plus(r.Slowed(rank, r.Device.GPU.GraphNode))
 }
 
-// Observed is when the begin of a bracket sees an event of a stream, posted at a moment: at once if
-// it is on that stream itself, or else EventLatency later.
+// Observed returns when the begin of a bracket sees an event that a stream has posted: at once on
+// that stream itself, or else EventLatency later.
 func (r *Rules) Observed(rank int32, posted Moment, sameStream bool) Moment {
 	if sameStream {
 		return posted
@@ -91,14 +92,16 @@ func (r *Rules) Observed(rank int32, posted Moment, sameStream bool) Moment {
 	return posted.Plus(r.Slowed(rank, r.Device.GPU.EventLatency))
 }
 
-// WholeSM is the capacity of an SM, of which a block takes BlockShare. It divides evenly among up
-// to 32 blocks; of more, a block's share is rounded down.
+// WholeSM is the capacity of an SM, in units that BlockShare divides. It is a multiple of every
+// number up to 32, the most blocks that an SM of NVIDIA's holds. For larger numbers a block's share
+// is rounded down.
 const WholeSM int64 = 144_403_552_893_600
 
-// BlockShare is what a block takes of an SM that has so many of them at most.
+// BlockShare returns the part of an SM that a block takes, where the SM holds perSM of them at
+// most.
 func BlockShare(perSM int32) int64 { return WholeSM / int64(perSM) }
 
-// PerSM is how many blocks of a launch an SM of the device has at most; of a nil launch 1.
+// PerSM returns how many blocks of a launch an SM of the device holds at most; 1 for a nil launch.
 func (r *Rules) PerSM(l *schedule.Launch) int32 {
 	if l == nil || l.PerSM < 2 {
 		return 1
@@ -109,7 +112,7 @@ func (r *Rules) PerSM(l *schedule.Launch) int32 {
 	return l.PerSM
 }
 
-// Fits reports whether so many resident blocks can be on the device at once.
+// Fits returns an error if a number of resident blocks cannot be on the device at the same time.
 func (r *Rules) Fits(blocks int64, perSM int32) error {
 	if most := int64(r.Device.GPU.SMs) * int64(perSM); blocks > most {
 		return fmt.Errorf("%d blocks are to stay at once, and %d SMs have places for %d", blocks,
@@ -118,8 +121,9 @@ func (r *Rules) Fits(blocks int64, perSM int32) error {
 	return nil
 }
 
-// Place puts up to n blocks of a share onto SMs, of which free is what they have left: each goes to
-// the SM that has most, of several to the first. It appends the SMs that they went to.
+// Place puts up to n blocks, which each take a share, onto SMs; free is the capacity that these
+// have left. A block goes to the SM that has most left, and to the first of several. Place appends
+// the SMs that blocks went to.
 func Place(free []int64, share, n int64, on []int32) []int32 {
 	for n > 0 {
 		most := slices.Max(free)
@@ -140,7 +144,7 @@ func Place(free []int64, share, n int64, on []int32) []int32 {
 	return on
 }
 
-// Room is how many blocks of a share find a place now.
+// Room returns how many blocks of a share the SMs have room for.
 func Room(free []int64, share int64) (n int64) {
 	for _, f := range free {
 		n += f / share
@@ -148,8 +152,8 @@ func Room(free []int64, share int64) (n int64) {
 	return n
 }
 
-// Priority is that of a launch: the device has so many, and takes a higher one for its highest, as
-// cudaStreamCreateWithPriority does.
+// Priority returns the priority of a launch. The device lowers one that it does not have to its
+// highest, as cudaStreamCreateWithPriority does.
 func (r *Rules) Priority(l *schedule.Launch) int32 {
 	if most := r.Device.GPU.Priorities; most > 0 {
 		return min(l.Priority, int32(most)-1)
@@ -157,36 +161,36 @@ func (r *Rules) Priority(l *schedule.Launch) int32 {
 	return l.Priority
 }
 
-// First reports whether a bracket gets free places, or a free copy engine, before another: the one
-// of higher priority, then the one that was launched first, then that of the first lane. What
-// comes after it gets none as long as it has not all that it wants (T. Amert et al., GPU
-// Scheduling on the NVIDIA TX2, RTSS 2017, rules G and R), and nobody loses what he has.
+// First reports whether bracket a gets free places, or a free copy engine, before b: the one of
+// higher priority, then the one launched first, then that of the first lane. Those behind it get no
+// places until it has all that it wants (T. Amert et al., GPU Scheduling on the NVIDIA TX2, RTSS
+// 2017, rules G and R). No bracket loses places that it has.
 func First(a, b *Claim) bool {
 	return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Order, b.Order),
 		cmp.Compare(a.Lane, b.Lane)) < 0
 }
 
-// Claim is who asks for places, or a copy engine.
+// Claim is a bracket's request for places or a copy engine: the facts that First compares.
 type Claim struct{ Priority, Order, Lane int32 }
 
-// Pacer is what gives a transfer its pace, besides links.
+// Pacer names the limit of a transfer's rate besides its links.
 type Pacer uint8
 
 // The pacers.
 const (
-	LanePace   Pacer = iota // the lane's κ, shared among the peers of the step
-	EnginePace              // a copy engine, of what it sends or gets
-	CopyPace                // SMs, of what is copied inside the device
-	EngineCopy              // a copy engine, of that
-	BlockPace               // the arithmetic of blocks: says the engine, which knows it
+	LanePace   Pacer = iota // the lane's rate κ, shared among the peers of the step
+	EnginePace              // a copy engine that sends or gets
+	CopyPace                // SMs that copy inside the device
+	EngineCopy              // a copy engine that copies inside the device
+	BlockPace               // the arithmetic of blocks: the engine has its rate
 )
 
-// crossings is how often a byte crosses the memory that is copied inside the device: it is read and
-// written.
+// crossings counts how often each byte of a copy inside the device crosses the memory: it is read
+// and written.
 const crossings = 2
 
-// paceOf is a pacer's rate, and among how many it is shared; of a copy, it is of the bytes that
-// cross the memory.
+// paceOf returns the rate of a pacer, and the number of transfers that share it. The rate of a copy
+// counts each byte as often as it crosses the memory.
 func (r *Rules) paceOf(p Pacer, peers int32) (rate unit.Rate, among int32) {
 	d := &r.Device
 	engine := d.GPU.CopyEngineRate
@@ -210,7 +214,7 @@ func (r *Rules) paceOf(p Pacer, peers int32) (rate unit.Rate, among int32) {
 	return d.LaneRate, peers
 }
 
-// PaceBy is Pace of a transfer with a pacer.
+// PaceBy returns how long a pacer takes for a transfer: Pace for any pacer.
 func (r *Rules) PaceBy(p Pacer, rank, peers int32, n unit.Bytes) unit.Time {
 	if p == LanePace {
 		return r.Pace(rank, peers, n)
@@ -219,26 +223,25 @@ func (r *Rules) PaceBy(p Pacer, rank, peers int32, n unit.Bytes) unit.Time {
 	return r.Slowed(rank, times(n, int(among), rate))
 }
 
-// PaceRateBy is PaceRate of a transfer with a pacer.
+// PaceRateBy returns the rate of a pacer for a transfer: PaceRate for any pacer.
 func (r *Rules) PaceRateBy(p Pacer, rank, peers int32) uint64 {
 	rate, among := r.paceOf(p, peers)
 	return r.rateOver(rank, among, rate)
 }
 
-// IsCopy reports whether a step copies from one place of its device to others, and does nothing
-// else.
+// IsCopy reports whether a step only copies from one place of its device to others.
 func IsCopy(step *schedule.Step) bool {
 	return step.Kernel == nil && len(step.From) == 1 && step.From[0].Kind == schedule.Local &&
 		len(step.Send) == 0
 }
 
-// Copies is how many bytes cross the memory for a copy of n.
+// Copies returns how many bytes cross the memory for a copy of n.
 func Copies(n unit.Bytes) unit.Bytes { return n * crossings }
 
-// CostOnGPU is D − S of a sub-step of n bytes on a GPU. It differs from Cost in copies inside of
-// the device: at D they begin to cross its memory, at a pace (Copies, PaceRateBy); without a
-// memory that is shared, they have ended at D. And in kernels whose places their bracket holds: at
-// D they begin to compute, unless they are opaque.
+// CostOnGPU returns D − S of a sub-step of n bytes on a GPU. It differs from Cost for copies inside
+// the device. These begin to cross the memory at D, at a pace (Copies, PaceRateBy); without a
+// shared memory they have ended at D. It also differs for kernels whose bracket holds places: they
+// begin to compute at D, unless they are opaque.
 func (r *Rules) CostOnGPU(byEngine bool, rank int32, step *schedule.Step, n unit.Bytes) unit.Time {
 	d := &r.Device
 	if !IsCopy(step) {
@@ -254,7 +257,7 @@ func (r *Rules) CostOnGPU(byEngine bool, rank int32, step *schedule.Step, n unit
 	return min(cost+r.PaceBy(CopyPacer(byEngine), rank, 1, Copies(n)), unit.Forever)
 }
 
-// CopyPacer is the pacer of a copy inside of the device.
+// CopyPacer returns the pacer of a copy inside the device.
 func CopyPacer(byEngine bool) Pacer {
 	if byEngine {
 		return EngineCopy

@@ -11,29 +11,33 @@ import (
 	"collsim/unit"
 )
 
-// Grid is what a kernel is to the SMs: so many blocks, all alike, each of which takes a time where
-// memory does not hold it back.
+// Grid is a kernel as the SMs see it: equal blocks, each with the time of its arithmetic. Memory
+// may make a wave of blocks longer.
 type Grid struct {
 	Blocks int64
-	Time   unit.Time
+	Time   unit.Time // of a block
 	Op     *kernel.Op
 	Tiling
-	start    unit.Time  // what its first wave takes besides
-	cache    unit.Bytes // of a matmul's device
-	memory   unit.Rate  // of its device, 0 where none is shared
-	unhidden unit.Share
+	start    unit.Time  // added to the first wave: the start of the kernel
+	cache    unit.Bytes // of the device, for a matmul whose reuse is counted; else 0
+	memory   unit.Rate  // of the device; 0 where none is shared
+	unhidden unit.Share // part of the shorter of arithmetic and memory that adds to the longer
 }
 
-// opaqueWaves is in how many waves an opaque kernel has all SMs compute: on most of them it then
-// takes not much longer, as a kernel of many blocks does, and who waits for an SM gets one soon.
+// opaqueWaves is the number of waves of blocks on all SMs that an opaque kernel stands for. With
+// many waves its time on a part of the SMs grows evenly, as for a kernel of many blocks, and other
+// kernels soon get an SM. On slightly fewer SMs it takes one wave more: 2 % of its time.
 const opaqueWaves = 50
 
-// GridOf is the grid of a step's kernel on a rank. An opaque one has as many blocks as its launch
-// says, each of which takes its time; or else as many as all SMs compute in some waves, which
-// together take it. Any other is cut by a tile, the device's or, of a matmul, one chosen by its
-// shape (tilingOf); its blocks take as long as the first, which none exceeds: those at the edges
-// are padded, as NVIDIA's Matrix Multiplication Background User's Guide has it (section 3.1). A
-// block has its share of an SM, and of its arithmetic.
+// GridOf returns the grid of a step's kernel on a rank.
+//
+// An opaque kernel has the blocks of its launch, each with the kernel's time. If the launch does
+// not say, it has the blocks of opaqueWaves waves on all SMs, which together take that time.
+//
+// Any other kernel is cut by a tile: the device's or, for a matmul, one chosen by its shape
+// (tilingOf). All blocks take as long as the first, which none exceeds. Blocks at the edges are
+// padded, as in NVIDIA's Matrix Multiplication Background User's Guide (section 3.1). A block has
+// its share of an SM, and of its arithmetic.
 func (r *Rules) GridOf(rank int32, op *kernel.Op, l *schedule.Launch) Grid {
 	g := Grid{Op: op, Tiling: Tiling{Split: 1}}
 	if r.FreeCompute { // nothing is left of it
@@ -86,7 +90,8 @@ func (r *Rules) GridOf(rank int32, op *kernel.Op, l *schedule.Launch) Grid {
 	return g
 }
 
-// arithmetic is how long a block of so many operations takes that has a part of an SM, rounded up.
+// arithmetic returns how long a block computes a number of operations on its part of an SM, rounded
+// up.
 func (r *Rules) arithmetic(op *kernel.Op, flops, perSM int64) unit.Time {
 	gpu := &r.Device.GPU
 	peak, share := Peak(gpu, op)
@@ -108,12 +113,14 @@ func (r *Rules) arithmetic(op *kernel.Op, flops, perSM int64) unit.Time {
 	return min(unit.Time(time.Int64()), unit.Forever)
 }
 
-// Peak is at which operations per second, of all SMs together, a device computes an operation, and
-// which part of that it reaches. A matmul uses the matrix units for its operands' type, but for
-// float32, which is not to be rounded to TF32 (PyTorch's default, and what the numbers are);
-// without such units, it takes the vector peak of that type. All else is computed in float64 where
-// an operand is of that type, and else in float32, whose peak also stands for those that a device
-// does not have. 0 is without end: nothing is said.
+// Peak returns the operations per second with which all SMs of a device compute an operation, and
+// the share of that peak that is reached. 0 stands for no limit: the device gives no peak.
+//
+// A matmul uses the matrix units for its operands' type. float32 does not: it would be rounded to
+// TF32, which PyTorch does not do by default and the numeric model does not do at all. Without such
+// units a matmul uses the vector peak of its type. All else is computed in float64 where an operand
+// has that type, else in float32. The float32 peak also stands for vector peaks that the device
+// does not give.
 func Peak(gpu *device.GPU, op *kernel.Op) (device.FLOPS, unit.Share) {
 	if !op.IsMatmul() {
 		if op.A == dtype.Float64 || op.B == dtype.Float64 {
@@ -137,11 +144,10 @@ func Peak(gpu *device.GPU, op *kernel.Op) (device.FLOPS, unit.Share) {
 	return gpu.Vector.Float32, share
 }
 
-// Bytes is what n blocks of the grid, from one on, move when they run together: what they write,
-// and what they read, once. Blocks of one wave go through a matmul's K in step, so what several of
-// them read comes from memory once, and from the cache for the others. What the blocks before them
-// have read is in the cache as well, of as many of these, from the last one back, as have read and
-// written no more than it holds.
+// Bytes returns what n blocks, from one on, move between SMs and memory when they run together:
+// their results, and each operand once. Blocks of one wave go through a matmul's K in step: the
+// first read of an operand comes from memory, and the cache serves the others. The cache also holds
+// what the latest blocks before them have touched, as far as it has room.
 func (g *Grid) Bytes(from, n int64) unit.Bytes {
 	op := g.Op
 	if op.Kind == kernel.Opaque || n == 0 {
@@ -170,13 +176,13 @@ func (g *Grid) Bytes(from, n int64) unit.Bytes {
 	return unit.Bytes(unit.MultiplyCapped(elements, read+int64(op.Out.Width())))
 }
 
-// Starts reports whether the kernel takes a time besides its blocks.
+// Starts reports whether the kernel takes time besides its blocks.
 func (g *Grid) Starts() bool { return g.start > 0 }
 
-// Moves reports whether its blocks read and write.
+// Moves reports whether the blocks read and write memory.
 func (g *Grid) Moves() bool { return g.Op.Kind != kernel.Opaque }
 
-// before is how many elements of the result the blocks before one write.
+// before returns how many elements of the result the blocks before one write.
 func (g *Grid) before(block int64) int64 {
 	if block == g.Blocks {
 		return g.Op.Output().Shape.Elements()
@@ -184,9 +190,9 @@ func (g *Grid) before(block int64) int64 {
 	return g.Op.Block(g.Tile, block).Out.At
 }
 
-// Wave is what n blocks, from one on, take when they run together and have the memory to
-// themselves, and what they move: the longer of their arithmetic and their bytes, with what the
-// device does not hide of the shorter, and the start of the kernel if they are its first.
+// Wave returns how long n blocks, from one on, take when they run together and have the memory to
+// themselves, and the bytes that they move. The time is the longer of their arithmetic and their
+// bytes, with the unhidden part of the shorter. The kernel's first blocks add its start.
 func (g *Grid) Wave(from, n int64) (takes unit.Time, bytes unit.Bytes) {
 	takes = g.Time
 	if g.memory > 0 {
@@ -200,14 +206,14 @@ func (g *Grid) Wave(from, n int64) (takes unit.Time, bytes unit.Bytes) {
 	return min(takes, unit.Forever), bytes
 }
 
-// overlapped is how long arithmetic and memory take beside one another.
+// overlapped returns how long arithmetic and memory take at the same time.
 func (g *Grid) overlapped(a, b unit.Time) unit.Time {
 	return min(max(a, b)+unit.Time(partOf(unit.Bytes(min(a, b)), int64(g.unhidden), int64(whole))),
 		unit.Forever)
 }
 
-// Resident is what all of the grid takes on so many places that stay: the arithmetic of its waves,
-// and what they move together.
+// Resident returns how long the whole grid computes on places that its blocks keep: the arithmetic
+// of its waves. It also returns the bytes that all waves move.
 func (g *Grid) Resident(places int64) (time unit.Time, n unit.Bytes) {
 	for from := int64(0); from < g.Blocks; from += places {
 		time = min(time+g.Time, unit.Forever)
@@ -220,8 +226,8 @@ func (g *Grid) Resident(places int64) (time unit.Time, n unit.Bytes) {
 	return time, n
 }
 
-// CapOf is the least rate, in units of 2⁻²⁰ B/s, at which n bytes take no longer than a time: the
-// cap of a wave, which moves at the pace of its arithmetic.
+// CapOf returns the least rate, in units of 2⁻²⁰ B/s, at which n bytes take no longer than a time.
+// It is the cap of a wave, whose arithmetic sets the pace of its bytes.
 func CapOf(n unit.Bytes, t unit.Time) uint64 {
 	w := WorkOf(n)
 	if t == 0 || w.hi >= uint64(t) {

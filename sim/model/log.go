@@ -5,14 +5,13 @@ import (
 	"collsim/unit"
 )
 
-// Log is what an engine tells of a run: what each sub-step and each message waited for last, and
-// when. Records are named by their place. Traces and critical paths are made from it alone, so they
-// are the same whichever engine has written it.
+// Log holds what each sub-step and each message of a run waited for last, and when. Records are
+// named by their index. Traces and critical paths are made from it alone, so they do not depend on
+// the engine that has written it.
 //
-// An engine keeps a log only if it is asked to, and may put off writing what follows from what
-// it has written: Open or Read comes before all else. A sub-step takes 56 bytes and a message 64
-// (a get is two: the request and the reply), and each link that a message crosses 8, as do its
-// segments after the first; a detail 20.
+// An engine writes a log only on request, and may write part of it later: call Open or Read first.
+// A sub-step takes 56 bytes and a message 64; a get is two messages, the request and the reply.
+// Each link that a message crosses takes 8, as does each segment after the first; a detail 20.
 type Log struct {
 	Network  *Network
 	Lanes    []LaneRecord // of all ranks
@@ -20,40 +19,41 @@ type Log struct {
 	Messages []MessageRecord
 	Spans    []unit.Time // of messages, from MessageRecord.Spans on
 
-	// For pictures, and nil where nobody asks for them: NewLog.
+	// These are for pictures, and nil unless NewLog makes them.
 	Details  []Detail        // of the sub-steps
 	Counters []Counter       // of the links, then of the ranks' memories if these are shared
 	Brackets []BracketRecord // of a device with a GPU model, in the order in which they begin
-	Busy     [][]Level       // of each rank, how many of its SMs have a block
+	Busy     [][]Level       // by rank: the number of its SMs that have a block
 
-	// Of an engine that plays one rank for many: how many each rank here stands for, 0 for none but
-	// itself, and what it has left out. Then there are no messages, no counters and no causes.
+	// Alike is for an engine that simulates one rank for many: the number of ranks that each rank
+	// here stands for; 0 for itself alone. Repeats are the periods that it has left out. Such a log
+	// has no messages, no counters and no causes.
 	Alike   int32
 	Repeats []RepeatRecord
 
-	later func() Records // where not all is written
-	index Records        // what that has made
+	later func() Records // makes index; nil if the log is complete or open
+	index Records        // gives records that are not written yet
 }
 
-// Records are what an engine works out of what it has written, where it has not written all.
+// Records gives the records of a log that an engine has not written out.
 type Records interface {
 	Step(number int32) StepRecord
-	Message(number int32) MessageRecord // To is not told
+	Message(number int32) MessageRecord // without To
 	All()                               // writes all to the log
 }
 
-// Later has an engine write all but what a picture is for when the log is read: first that of the
-// lanes.
+// Later has an engine put off writing records until the log is read. Lanes are written by Open, by
+// calling index; Details, Counters, Brackets and Busy are not put off.
 func (l *Log) Later(index func() Records) { l.later = index }
 
-// Open makes sure that all of the lanes is written, and that Step and Message tell the rest.
+// Open has the lanes written. Step and Message then give single records.
 func (l *Log) Open() {
 	if l.later != nil {
 		l.index, l.later = l.later(), nil
 	}
 }
 
-// Read makes sure that all is written.
+// Read has all records written.
 func (l *Log) Read() {
 	if l.Open(); l.index != nil {
 		l.index.All()
@@ -61,7 +61,7 @@ func (l *Log) Read() {
 	}
 }
 
-// Step is the record of a sub-step.
+// Step returns the record of a sub-step.
 func (l *Log) Step(number int32) StepRecord {
 	if l.index != nil {
 		return l.index.Step(number)
@@ -69,7 +69,7 @@ func (l *Log) Step(number int32) StepRecord {
 	return l.Steps[number]
 }
 
-// Message is the record of a message; who receives it is told only by what has been read.
+// Message returns the record of a message. Its To is set only after Read.
 func (l *Log) Message(number int32) MessageRecord {
 	if l.index != nil {
 		return l.index.Message(number)
@@ -77,14 +77,14 @@ func (l *Log) Message(number int32) MessageRecord {
 	return l.Messages[number]
 }
 
-// RepeatRecord is what has been left out since it is what was before: what happened in the period
-// before At happens so many times more behind it.
+// RepeatRecord stands for periods that the log leaves out: the period that ends at At follows
+// itself Times more times.
 type RepeatRecord struct {
 	At, Period unit.Time
 	Times      int64
 }
 
-// BracketRecord is a bracket that has been launched, or a kernel that was not.
+// BracketRecord is a bracket that has been launched, or a kernel without a launch of its own.
 type BracketRecord struct {
 	Name         string
 	Rank, Stream int32
@@ -92,18 +92,19 @@ type BracketRecord struct {
 	Lanes        int32
 	Engine       schedule.Engine
 	CopyEngine   int32 // its number; −1: none
-	Blocks       int64 // that have stayed from begin to end; of kernels, all their grids
-	// Issued is when the host had launched it, Ready when it waited for nothing but places.
+	Blocks       int64 // that stay from begin to end; for kernels, those of all their grids
+	// Issued is the time at which the host had launched it. From Ready on it waited for nothing but
+	// places.
 	Issued, Ready, Begin, End unit.Time
 }
 
-// Level is a number from a time on.
+// Level is a value from a time on, until that of the next one.
 type Level struct {
 	At    unit.Time
 	Value int32
 }
 
-// NewLog is empty. Details and counters are kept only where a picture is to be made.
+// NewLog returns an empty log. Only a log for pictures has details and counters.
 func NewLog(env *Env, isForPicture bool) *Log {
 	l := &Log{}
 	if isForPicture {
@@ -113,92 +114,93 @@ func NewLog(env *Env, isForPicture bool) *Log {
 	return l
 }
 
-// LaneRecord is a lane.
+// LaneRecord is a lane of a rank.
 type LaneRecord struct {
-	Rank, Lane int32     // counts within the rank
+	Rank, Lane int32     // Lane counts within the rank
 	Part       int32     // of a composed schedule; else 0
 	Begin, End unit.Time // when it could start, and when its last step has ended
 	Last       int32     // its last sub-step; −1 if it has none
 }
 
-// StepRecord is a sub-step.
+// StepRecord is a sub-step: a slice of a step.
 type StepRecord struct {
 	Start, Done, End unit.Time // S, D, E
 	Bytes            unit.Bytes
 	Lane, Step       int32 // Step counts within the lane's program
-	By               int32 // what S waited for: a step or a message, as Awaited says; −1: neither
-	Held             int32 // the message that held it after D, until E; −1: none did
+	By               int32 // the step or message that S waited for, as Awaited says; −1: neither
+	Held             int32 // the message that held it from D until E; −1: none
 	Awaited          Awaited
-	IsHandover       bool  // Held only had to be handed over
+	IsHandover       bool  // Held only had to be handed over to the device
 	Computes         bool  // it is a kernel
-	Dispatched       bool  // whose blocks have had places of their own: it has no overhead
-	Sources          int32 // that it combines
+	Dispatched       bool  // it is a kernel whose blocks have places of their own: no overhead
+	Sources          int32 // the number of sources that it combines
 }
 
-// Detail is what a sub-step does: for pictures.
+// Detail describes what a sub-step does, for pictures.
 type Detail struct {
-	Verb                schedule.Verb // 0 of what moves nothing
-	IsEdge              bool          // it is a part's begin or end, and no step of its schedule
-	Chunk, Slice, Round int32         // the first block that it moves, −1 for none
-	Peer                int32         // the rank that it sends to, or else receives from, −1 for none
+	Verb                schedule.Verb // 0 for a step that moves nothing
+	IsEdge              bool          // it is the begin or end of a part, and no step of a schedule
+	Chunk, Slice, Round int32         // Chunk is the first block that it moves; −1 for none
+	Peer                int32         // the rank that it sends to, or else receives from; −1 for none
 }
 
-// Awaited is what a sub-step's start waited for, in the order in which one of several that came at
-// the same time is named.
+// Awaited names the kind of event that a sub-step's start waited for. Of several that came at the
+// same time the first in this order is recorded.
 type Awaited uint8
 
-// What a start may wait for.
+// The kinds of events that a start may wait for.
 const (
-	RankStart  Awaited = iota // and the launch of the call
-	StepBefore                // the end of the lane's step before
-	Arrival                   // of a message
-	FreeSlot                  // the end of the step that freed it, and λ
-	EventPost                 // the end of the step that posted it
-	PostLeft                  // the leaving of a message that its lane had posted, or buffered
-	HostLaunch                // its bracket's launch by the host
-	Places                    // on SMs, which the step had that is named
-	CopyEngine                // that the step had which is named
+	RankStart  Awaited = iota // the start of the rank, and the launch of the call
+	StepBefore                // the end of the lane's previous step
+	Arrival                   // the arrival of a message
+	FreeSlot                  // a free slot: λ after the end of the step that has freed it
+	EventPost                 // an event: the end of the step that has posted it
+	PostLeft                  // the leaving of a message that its lane had posted or buffered
+	HostLaunch                // the launch of its bracket by the host
+	Places                    // places on SMs, which the recorded step had
+	CopyEngine                // a copy engine, which the recorded step had
 )
 
-// MessageRecord is a message on its way: one that a lane sends, a get's request or its reply, what
-// is asked and answered before a large message. A message that had to wait before it asked for its
-// first link has a further record from then on.
+// MessageRecord is the way of a message through the network: one that a lane sends, the request or
+// reply of a get, or the request or answer before a large message. A message that had to wait
+// before it asked for its first link has a further record from then on.
 //
-// Under FIFO its Spans are when each segment began to cross the first link, then when the last
-// segment began to cross each of the others; under fluid sharing, how much time each of its links
-// cost it by being shared.
+// Under FIFO its Spans are the times at which each segment began to cross the first link, then
+// those at which the last segment began to cross each other link. Under fluid sharing there is a
+// span for each link: the time that it cost the message to share that link.
 type MessageRecord struct {
 	Since unit.Time // when it asked for its first link
-	// Arrived is when its receiver could use it, and of what no lane receives (a get's reply, a silent
-	// put) when its last byte was there. 0 is of what carries no data, or has a further record.
+	// Arrived is the time from which its receiver could use it. For a get's reply or a silent put,
+	// which no lane receives, it is the time at which the last byte was there. It is 0 for a
+	// message that carries no data or has a further record.
 	Arrived unit.Time
 	Late    unit.Time  // its own latency, on top of that of its links
 	Bytes   unit.Bytes // that cross links
-	Spans   int64
-	Step    int32 // that sends, or gets; or NoStep
-	By      int32 // the message that had to come or leave before it, after D; −1: none
-	To      int32 // the step that receives it; −1: none
+	Spans   int64      // the index of its first span in Log.Spans
+	Step    int32      // the sub-step that sends or gets; or NoStep
+	By      int32      // the message that had to arrive or leave before it, after D; −1: none
+	To      int32      // the sub-step that receives it; −1: none
 	Route   int32
 	Peers   int32 // of its step, which share the lane's pace; 0 for what no lane paces
 	Kind    MessageKind
-	ByLeft  bool // By did not have to come, only to leave
+	ByLeft  bool // By had to leave only, not to arrive
 	Pacer   Pacer
 }
 
-// MessageKind says what a record is of.
+// MessageKind distinguishes messages with data from those of a rendezvous.
 type MessageKind uint8
 
 // The kinds.
 const (
 	Ordinary     MessageKind = iota
 	AskedFor                 // the request for a large message
-	Answered                 // the answer to one that came when its receive was posted
-	AnsweredLate             // the answer to one that had to wait for that: until Step's end
+	Answered                 // the answer to a request that found its receive posted
+	AnsweredLate             // the answer to a request that waited for its receive, until Step's end
 )
 
-// NoStep is the Step of an answer whose receive was posted by a lane that had begun no step. LaneOf
-// is that lane, −1 for a step.
+// NoStep returns the value of MessageRecord.Step for an answer whose receive was posted by a lane
+// that had begun no step.
 func NoStep(lane int32) int32 { return -2 - lane }
 
-// LaneOf is the lane that NoStep was made of, −1 if it was not.
+// LaneOf returns the lane that NoStep was called with; −1 if step is the number of a step.
 func LaneOf(step int32) int32 { return max(-2-step, -1) }

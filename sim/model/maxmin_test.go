@@ -1,7 +1,9 @@
 package model
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,19 +13,18 @@ import (
 	"collsim/unit"
 )
 
-// TestRates compares, after every change of random flows, the rates that were worked out for what
-// the change can have touched with those that the rule gives for everything. On every other network
-// links have so few units that roundings decide which are full together; flows cross some links
-// more than once; and patience with levels that rise is short, or there is none. Where all routes
-// are plain there is a ladder as often as can be.
+// TestRates compares the rates of MaxMin with FairRates after every change of random flows. On
+// every other network links have so few units that roundings decide which are saturated together.
+// Flows cross some links more than once. The budget for shares that rise is small or zero. Where
+// all routes are plain, links are kept in order as often as possible.
 func TestRates(t *testing.T) {
-	slack, joined, kept, twins := 0, 0, 0, 0
+	unsaturated, joined, kept, twins := 0, 0, 0, 0
 	for seed := range tier.Of[uint64](20, 600) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		x, isPaced, isSmall := randomMaxMin(t, rng), rng.IntN(2) == 0, seed%2 == 0
 		x.patience = []int{0, 1, 8}[rng.IntN(3)]
 		isPlainly := rng.IntN(2) == 0
-		if x.enough = 1; isPlainly {
+		if x.threshold = 1; isPlainly {
 			isPaced = false
 		}
 		for i := range x.links {
@@ -32,7 +33,7 @@ func TestRates(t *testing.T) {
 			}
 		}
 		present := map[int32]bool{}
-		speeds := make([]uint64, len(x.links)) // as Touched tells when they change
+		speeds := make([]uint64, len(x.links)) // updated for the links of Touched
 		for range 100 {
 			for range 1 + rng.IntN(3) {
 				f := int32(rng.IntN(len(x.Flows)))
@@ -42,7 +43,7 @@ func TestRates(t *testing.T) {
 					continue
 				}
 				limit := NoCap
-				isAny := !isPlainly || seed%3 == 1 && rng.IntN(20) == 0 // of what a ladder knows nothing
+				isAny := !isPlainly || seed%3 == 1 && rng.IntN(20) == 0 // not plain
 				if (isPaced || isPlainly && isAny) && rng.IntN(2) == 0 {
 					limit = FluidRate(unit.Rate(1+rng.IntN(3_000))) + rng.Uint64N(2)
 					if isSmall {
@@ -57,7 +58,7 @@ func TestRates(t *testing.T) {
 				}
 			}
 			x.Solve()
-			checkLadder(t, x, &kept, &twins)
+			checkOrder(t, x, &kept, &twins)
 			for _, f := range x.Members() {
 				require.True(t, present[f])
 				x.Flows[f].Rate = x.Flows[f].Next
@@ -70,58 +71,59 @@ func TestRates(t *testing.T) {
 			for f := range present {
 				rates[f] = x.Flows[f].Rate
 			}
-			require.Equal(t, naiveRates(x, present), rates, "seed %d", seed)
+			require.Equal(t, definedRates(x, present), rates, "seed %d", seed)
 			for i := range x.links {
 				checkBalance(t, x, int32(i))
 				if isSmall {
-					require.Equal(t, naiveLevel(x, int32(i)), x.levels[i], "seed %d, link %d", seed, i)
+					require.Equal(t, definedShare(x, int32(i)), x.shares[i], "seed %d, link %d", seed, i)
 				}
 				require.Equal(t, speedOf(x, int32(i)), speeds[i])
-				if l := &x.links[i]; l.isSlack && len(l.flows) > 0 {
-					slack++
+				if l := &x.links[i]; l.isUnsaturated && len(l.flows) > 0 {
+					unsaturated++
 				} else if len(l.flows) > 0 {
 					joined++
 				}
 			}
 		}
 	}
-	require.Greater(t, min(slack, joined), tier.Of(2000, 4000))
+	require.Greater(t, min(unsaturated, joined), tier.Of(2000, 4000))
 	require.Greater(t, kept, tier.Of(200, 6000))
 	require.Greater(t, twins, tier.Of(3, 200))
 }
 
-// checkBalance: where the balance of a link is known, it is what the levels of the others make it,
-// and the first of its flows are those that it holds back.
+// checkBalance holds the balance of a link, where it is known, to the shares of the other links,
+// and the groups of its flows to the bottlenecks.
 func checkBalance(t *testing.T, x *MaxMin, link int32) {
 	l, b := &x.links[link], &x.balances[link]
 	require.EqualValues(t, 1, b.isClean)
 	if !b.isKnown {
-		require.Zero(t, b.calm)
+		require.Zero(t, b.stable)
 		return
 	}
-	require.Equal(t, x.levels[link], b.calm)
+	require.Equal(t, x.shares[link], b.stable)
 	left := l.capacity
 	for j := range l.flows {
-		u := x.elsewhere(l, link, j)
-		isBelow := u < x.levels[link] || x.isKept && u == x.levels[link] && j >= int(b.weight)
-		require.Equal(t, j < int(b.weight), !isBelow)
+		u := x.rateElsewhere(l, link, j)
+		isBelow := u < x.shares[link] || x.isOrdered && u == x.shares[link] && j >= int(b.held)
+		require.Equal(t, j < int(b.held), !isBelow)
 		if isBelow {
 			left -= u
-			require.True(t, u < b.below || u == x.levels[link])
+			require.True(t, u < b.bound || u == x.shares[link])
 		}
 	}
 	require.Equal(t, left, b.left)
 }
 
-// naiveLevel is the least level at which a link is full, by the levels of the others.
-func naiveLevel(x *MaxMin, link int32) uint64 {
+// definedShare returns the bottleneck share of a link by its equation: the least v at which the
+// link is saturated, by the shares of the other links.
+func definedShare(x *MaxMin, link int32) uint64 {
 	for v := range x.links[link].capacity + 1 {
 		left, others := x.links[link].capacity, uint64(0)
 		for _, c := range x.On(link) {
 			u := x.Flows[c.Flow].limit
 			for _, h := range x.LinksOf(c.Flow) {
 				if h != link {
-					u = min(u, x.levels[h])
+					u = min(u, x.shares[h])
 				}
 			}
 			if u < v {
@@ -137,7 +139,7 @@ func naiveLevel(x *MaxMin, link int32) uint64 {
 	return NoCap
 }
 
-// speedOf is the sum of the rates of the flows on a link.
+// speedOf returns the sum of the rates of the flows on a link.
 func speedOf(x *MaxMin, link int32) (sum uint64) {
 	for _, c := range x.On(link) {
 		sum += x.Flows[c.Flow].Rate
@@ -145,9 +147,9 @@ func speedOf(x *MaxMin, link int32) (sum uint64) {
 	return sum
 }
 
-// TestDrain has random flows begin at random times, some of which are watched half way, and
-// compares when each ends, and what is left of them at any time, with flows of which every one
-// counts for itself what is left, at the rates that the rule gives for everything.
+// TestDrain has random flows begin at random times, and watches some of them half way. It compares
+// their ends, and what is left of them at any time, with flows that each count their own work at
+// the rates of FairRates.
 func TestDrain(t *testing.T) {
 	ended, watched := 0, 0
 	for seed := range tier.Of[uint64](20, 1000) {
@@ -198,7 +200,7 @@ func TestDrain(t *testing.T) {
 			for f := range rests {
 				present[f] = true
 			}
-			for f, rate := range naiveRates(d.MaxMin, present) {
+			for f, rate := range definedRates(d.MaxMin, present) {
 				rests[f].Change(rates[f], rate, now)
 				rates[f] = rate
 				require.Equal(t, rests[f].Work, d.Left(f, now))
@@ -210,10 +212,10 @@ func TestDrain(t *testing.T) {
 	require.Greater(t, watched, tier.Of(150, 300))
 }
 
-// TestSlack: a link that has as much as its flows can take still gives them what the rule rounds
-// down; one that has more for each is slack and holds none back. When it fills up it joins them,
-// and when one of them has ended the others get what their caps allow.
-func TestSlack(t *testing.T) {
+// TestUnsaturated: a link that has exactly the demands of its flows still gives them rounded-down
+// shares. One that has more than the demands is unsaturated and holds no flow back. It becomes a
+// bottleneck as flows begin, and when one has ended the others get what their caps allow.
+func TestUnsaturated(t *testing.T) {
 	g, err := topology.Ring(2, 10, 0)
 	require.NoError(t, err)
 	n := NewNetwork(g)
@@ -226,7 +228,7 @@ func TestSlack(t *testing.T) {
 			x.Flows[f].Rate = x.Flows[f].Next
 		}
 		for f := range x.Flows {
-			if x.Flows[f].need > 0 {
+			if x.Flows[f].demand > 0 {
 				list = append(list, x.Flows[f].Rate)
 			}
 		}
@@ -236,26 +238,27 @@ func TestSlack(t *testing.T) {
 	x.Begin(0, route, five)
 	x.Begin(1, route, five+1)
 	require.Equal(t, []uint64{five, five}, rates())
-	require.False(t, link.isSlack)
+	require.False(t, link.isUnsaturated)
 	x.End(0)
 	require.Equal(t, []uint64{five + 1}, rates())
-	require.True(t, link.isSlack)
+	require.True(t, link.isUnsaturated)
 	x.Begin(2, route, FluidRate(3))
 	require.Equal(t, []uint64{five + 1, FluidRate(3)}, rates())
-	require.True(t, link.isSlack)
+	require.True(t, link.isUnsaturated)
 	require.EqualValues(t, 1, len(x.Members()), "it joins nobody")
 	x.Begin(3, route, FluidRate(4))
 	require.Equal(t, []uint64{FluidRate(7) / 2, FluidRate(3), FluidRate(7) / 2}, rates())
-	require.False(t, link.isSlack)
+	require.False(t, link.isUnsaturated)
 	x.End(2)
 	require.Equal(t, []uint64{five + 1, FluidRate(4)}, rates())
 	x.End(1)
 	x.End(3)
 	require.Empty(t, rates())
-	require.Equal(t, need{}, link.needs)
+	require.Equal(t, demand{}, link.demands)
 }
 
-// randomMaxMin has links whose shares leave remainders, some without limit, and 40 flows to be.
+// randomMaxMin returns a network of links whose shares leave remainders, some without limit, with
+// room for 40 flows.
 func randomMaxMin(t *testing.T, rng *rand.Rand) *MaxMin {
 	g, err := topology.New(topology.Presets()[rng.IntN(len(topology.Presets()))], 6, 1000, 0)
 	require.NoError(t, err)
@@ -274,7 +277,7 @@ func randomMaxMin(t *testing.T, rng *rand.Rand) *MaxMin {
 			}
 		}
 	}
-	for range 20 { // as of many flows in one
+	for range 20 { // routes that cross a link more than once
 		r := Route{From: int32(len(n.Hops)), Slowest: unit.Unlimited, Tree: -1}
 		for range 2 + rng.IntN(4) {
 			h := int32(rng.IntN(len(n.Links)))
@@ -292,59 +295,23 @@ func randomMaxMin(t *testing.T, rng *rand.Rand) *MaxMin {
 	return x
 }
 
-// naiveRates is the rule of docs/time.md to the letter: of all links, and of all flows as links of
-// their own, those with the least ⌊capacity left / weight left⌋ saturate together.
-func naiveRates(x *MaxMin, flows map[int32]bool) map[int32]uint64 {
-	left, on := map[int32]uint64{}, map[int32][]int32{}
-	for f := range flows {
-		own := -1 - f
-		left[own], on[own] = x.Flows[f].limit, []int32{f}
-		for _, h := range x.LinksOf(f) {
-			left[h], on[h] = NoCap, append(on[h], f)
-			if b := x.network.Links[h].Bandwidth; b != unit.Unlimited {
-				left[h] = x.links[h].capacity
-			}
+// definedRates returns what FairRates gives the flows that are present.
+func definedRates(x *MaxMin, present map[int32]bool) map[int32]uint64 {
+	capacities, flows := make([]uint64, len(x.links)), []FairFlow{}
+	for i, l := range x.links {
+		if capacities[i] = NoCap; x.IsLimited(int32(i)) {
+			capacities[i] = l.capacity
 		}
+	}
+	numbers := slices.Sorted(maps.Keys(present))
+	for _, f := range numbers {
+		flows = append(flows, FairFlow{Links: x.LinksOf(f), Cap: x.Flows[f].limit})
 	}
 	rates := map[int32]uint64{}
-	for len(rates) < len(flows) {
-		least, share := NoCap, map[int32]uint64{}
-		for l, list := range on {
-			weight := uint64(0)
-			for _, f := range list {
-				if _, isFixed := rates[f]; !isFixed {
-					weight++
-				}
-			}
-			if weight > 0 && left[l] != NoCap {
-				share[l] = left[l] / weight
-				least = min(least, share[l])
-			}
-		}
-		for l, s := range share {
-			if s == least {
-				fixNaively(rates, left, on, l, least)
-			}
-		}
+	for i, rate := range FairRates(capacities, flows) {
+		rates[numbers[i]] = rate
 	}
 	return rates
-}
-
-// fixNaively gives the flows of a link a rate, and takes it off all of their links.
-func fixNaively(rates, left map[int32]uint64, on map[int32][]int32, l int32, rate uint64) {
-	for _, f := range on[l] {
-		if _, isFixed := rates[f]; isFixed {
-			continue
-		}
-		rates[f] = rate
-		for k, list := range on {
-			for _, other := range list {
-				if other == f && left[k] != NoCap {
-					left[k] -= rate
-				}
-			}
-		}
-	}
 }
 
 // TestStarved: three flows on a link of 2 units of rate are one too many; two are not.
@@ -368,8 +335,8 @@ func TestStarved(t *testing.T) {
 	require.EqualValues(t, 0, x.Starved)
 }
 
-// TestWork is the arithmetic of 128 bits: at b bytes a second n bytes take what unit says, in one
-// go or in parts.
+// TestWork holds the arithmetic of 128 bits to that of package unit: n bytes at b bytes a second
+// take the same time, at once or in parts.
 func TestWork(t *testing.T) {
 	for _, n := range []unit.Bytes{1, 999, unit.GiB, 1 << 59} {
 		for _, rate := range []unit.Rate{1, 3, 12_500_000_000, MaxFluidRate} {
@@ -385,7 +352,7 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestAfter: of what ends between two picoseconds nothing is left at the second.
+// TestAfter: a flow that ends between two picoseconds has nothing left at the second.
 func TestAfter(t *testing.T) {
 	rate, n := FluidRate(unit.Rate(3*unit.GB)), WorkOf(1)
 	ends := n.Over(rate)

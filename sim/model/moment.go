@@ -6,16 +6,16 @@ import (
 	"collsim/unit"
 )
 
-// Moment is a time, and where in it: a zero-latency link or an empty message makes things happen
-// at one time that nevertheless follow from each other. Wave counts the services by links, at this
-// very time, that had to come first; a request that is made at the moment has that wave
-// (docs/time.md, ties; decision 9).
+// Moment is a time, and a place in the order of what happens at that time. A link without latency,
+// or a message without bytes, makes things follow from each other at one time. Wave counts the
+// services by links at this very time that had to come first; a request made at the moment has that
+// wave (docs/time.md, ties; decision 9).
 type Moment struct {
 	T    unit.Time
 	Wave int32
 }
 
-// Plus is d later. What takes any time at all begins afresh, in wave 0. It saturates at Forever.
+// Plus returns the moment a time d later, at most Forever. If d > 0 it has wave 0.
 func (m Moment) Plus(d unit.Time) Moment {
 	if d == 0 {
 		return m
@@ -23,8 +23,8 @@ func (m Moment) Plus(d unit.Time) Moment {
 	return Moment{T: min(m.T+d, unit.Forever)}
 }
 
-// Later is the later of two moments. S of a step, and all else that waits for several things, is
-// the latest of the moments at which they have come.
+// Later returns the later of two moments. S of a step, as all else that waits for several things,
+// is the latest of the moments at which they have come.
 func Later(a, b Moment) Moment {
 	if b.T > a.T || b.T == a.T && b.Wave > a.Wave {
 		return b
@@ -32,10 +32,10 @@ func Later(a, b Moment) Moment {
 	return a
 }
 
-// whole is the slowdown of a rank that is not slow.
+// whole is the slowdown of a rank at full speed, in millionths.
 const whole unit.Share = 1_000_000
 
-// scaled is t times factor, rounded up.
+// scaled returns t times a factor in millionths, rounded up.
 func scaled(t unit.Time, factor unit.Share) unit.Time {
 	if factor == whole || t == 0 {
 		return t
@@ -51,7 +51,7 @@ func scaled(t unit.Time, factor unit.Share) unit.Time {
 	return unit.Time(min(quo, uint64(unit.Forever)))
 }
 
-// times is how long n bytes, k times over, take at a rate.
+// times returns how long n bytes, k times over, take at a rate.
 func times(n unit.Bytes, k int, r unit.Rate) unit.Time {
 	if r == unit.Unlimited || n == 0 {
 		return 0

@@ -6,32 +6,33 @@ import (
 	"collsim/unit"
 )
 
-// Network is the links of a graph, and the routes over them that have been asked for so far.
+// Network holds the links of a graph, and the routes over them that have been asked for so far.
 type Network struct {
 	Links  []Link
 	Routes []Route
 	Hops   []int32 // the links of all routes
-	Trees  []Tree  // what is more to say of the routes of multimem
-	// Wires is how many of the links are the graph's. The others, if any, are the ranks' memories, in
-	// order: AddMemory.
+	Trees  []Tree  // further facts on the routes of multimem
+	// Wires is the number of links of the graph. Links behind them, if any, are the memories of the
+	// ranks, in order: AddMemory.
 	Wires int32
 
 	graph          *topology.Graph
-	isCrossed      bool // messages cross memories
+	isCrossed      bool // messages cross the memories of both ends
 	byRanks, byKey flat.Table
 }
 
-// Link is what a link takes.
+// Link is a link with the time that it takes for bytes.
 type Link struct {
 	Bandwidth unit.Rate
 	Latency   unit.Time
-	Key       uint64 // of the next that it brings to its node: the engine counts
+	Key       uint64 // of the next request that it brings to its node; the engine counts it up
 
-	n     unit.Bytes // the size last asked about, and how long it takes
-	takes unit.Time
+	n     unit.Bytes // the size that Over was last called with
+	takes unit.Time  // its result
 }
 
-// Over is how long n bytes take on the link; most ask for the same size as the last.
+// Over returns how long n bytes take on the link. It remembers the last size, since most calls
+// repeat it.
 func (l *Link) Over(n unit.Bytes) unit.Time {
 	if n == l.n {
 		return l.takes
@@ -45,8 +46,8 @@ func (l *Link) measure(n unit.Bytes) unit.Time {
 	return l.takes
 }
 
-// Part is how long the link takes for the bytes from one to another of a message: its parts take
-// together what the whole does.
+// Part returns how long the link takes for the bytes of a message from one to another. The parts of
+// a message together take the time of the whole.
 func (l *Link) Part(from, to unit.Bytes) unit.Time {
 	takes := l.Over(to)
 	if from > 0 {
@@ -55,7 +56,7 @@ func (l *Link) Part(from, to unit.Bytes) unit.Time {
 	return takes
 }
 
-// Route is the way from a rank to another, or of a multimem operation.
+// Route is a route from a rank to another, or that of a multimem operation.
 type Route struct {
 	Src, Dst int32     // ranks
 	From, To int32     // its links are Network.Hops[From:To]
@@ -64,12 +65,12 @@ type Route struct {
 	Tree     int32     // of multimem: its place in Network.Trees; else −1
 }
 
-// IsShared reports whether a message that puts n bytes on its links shares them, under fluid
-// sharing. Who has no byte, or has only links without limit on its way, shares nothing: it has left
-// at D + Rules.Pace, and arrives Latency later.
+// IsShared reports whether a message that puts n bytes on its links is a flow that shares them,
+// under fluid sharing. A message without bytes, or over links without limit only, is none: it has
+// left at D + Rules.Pace, and arrives Latency later.
 func (r *Route) IsShared(n unit.Bytes) bool { return n > 0 && r.Slowest != unit.Unlimited }
 
-// NewNetwork copies the links of a graph.
+// NewNetwork returns the network of a graph's links, without routes.
 func NewNetwork(g *topology.Graph) Network {
 	n := Network{graph: g, Wires: int32(len(g.Links())), Links: make([]Link, len(g.Links())),
 		byRanks: flat.NewTable(), byKey: flat.NewTable()}
@@ -80,10 +81,9 @@ func NewNetwork(g *topology.Graph) Network {
 	return n
 }
 
-// AddMemory adds the memory of each of so many ranks: one more link, without latency, that all
-// bytes cross which are read from it or written to it. Under fluid sharing messages cross the
-// memories of both ends, so that a route leads from memory to memory; what a switch copies or adds
-// up does not.
+// AddMemory adds a link for the memory of each rank, without latency: all bytes that are read from
+// the memory or written to it cross the link. Under fluid sharing the routes of messages begin and
+// end at the memories of their ranks. Those of multimem do not.
 func (n *Network) AddMemory(ranks int, bandwidth unit.Rate, isFluid bool) {
 	for range ranks {
 		n.Links = append(n.Links, Link{Bandwidth: bandwidth})
@@ -91,7 +91,7 @@ func (n *Network) AddMemory(ranks int, bandwidth unit.Rate, isFluid bool) {
 	n.isCrossed = isFluid
 }
 
-// Memory is the number of the route over nothing but a rank's memory.
+// Memory returns the number of the route that has only a rank's memory.
 //
 // REQUIRES: AddMemory.
 func (n *Network) Memory(rank int32) int32 { return n.Route(rank, rank) }
@@ -99,7 +99,7 @@ func (n *Network) Memory(rank int32) int32 { return n.Route(rank, rank) }
 // IsMemory reports whether a link is the memory of a rank.
 func (n *Network) IsMemory(link int32) bool { return link >= n.Wires }
 
-// Route is the number of the route between two ranks.
+// Route returns the number of the route between two ranks, and makes it at the first call.
 func (n *Network) Route(src, dst int32) int32 {
 	key := uint64(src)<<32 | uint64(dst)
 	if r := n.byRanks.Find(key); r >= 0 {
@@ -129,11 +129,12 @@ func (n *Network) Route(src, dst int32) int32 {
 	return number
 }
 
-// LinksOf are the links of a route, in order; of multimem, the rank's first or last.
+// LinksOf returns the links of a route, in order. For multimem the rank's own link is the first, or
+// the last of the way back.
 func (n *Network) LinksOf(r *Route) []int32 { return n.Hops[r.From:r.To] }
 
-// Others are the ranks at the other end of a route that begins or ends at a rank: of multimem those
-// of its team, which may be among them.
+// Others returns the ranks at the other end of a route that begins or ends at a rank. For multimem
+// these are the ranks of the team, which the rank itself may be in.
 func (n *Network) Others(route, rank int32) []int32 {
 	r := &n.Routes[route]
 	if r.Tree >= 0 {

@@ -9,37 +9,40 @@ import (
 	"collsim/unit"
 )
 
-// How a matmul is cut into blocks (decision 25): by the device's tile, or by the one of a list, and
-// the split of K, by which it ends first if it has the device to itself.
+// The tiling of matmuls (decision 25). A matmul is cut by the device's tile. If the device has
+// none, it is cut by the tile and the split of K, out of a list, with which it ends first if it has
+// the device to itself.
 
-// Tiling is how a kernel is cut: a block computes a tile of the result, of a matmul over one of
-// Split equal parts of K.
+// Tiling is the cut of a kernel into blocks. A block computes a tile of the result; for a matmul,
+// over one of Split equal parts of K.
 type Tiling struct {
 	Tile  kernel.Tile
 	Split int64
-	down  bool // its blocks go down the columns, not along the rows
+	down  bool // blocks go down the columns, not along the rows
 }
 
-// anyTile is a tile where the device has none, and nothing says what another one costs.
+// anyTile is the tile where the device has none, and gives no bandwidth of its cache to compare
+// tiles by.
 var anyTile = kernel.Tile{Rows: 128, Columns: 128}
 
-// tileSides are those that a chosen tile may have, largest first: of two tilings that end together
-// the one of the larger tile is taken. NVIDIA's guide (section 2.3) lists those of 64 to 256;
-// smaller ones are what libraries have for few rows or columns.
+// tileSides returns the sides that a chosen tile may have, largest first: of two tilings that end
+// together the one with the larger tile is chosen. NVIDIA's guide (section 2.3) lists those of 64
+// to 256. Libraries have smaller ones for few rows or columns.
 func tileSides() []int64 { return []int64{256, 192, 128, 96, 64, 32, 16} }
 
-// splits are the numbers of parts into which K may be cut, none of which is shorter than leastK.
+// splits returns the numbers of parts into which K may be cut; no part is shorter than leastK.
 func splits() []int64 { return []int64{1, 2, 3, 4, 6, 8, 12, 16, 24, 32} }
 
 const leastK = 128
 
-// shape is what a tiling depends on.
+// shape is all that a matmul's tiling depends on: the operation and its launch.
 type shape struct {
 	op            kernel.Op
 	blocks, perSM int32
 }
 
-// tilingOf is a matmul's, remembered: a program has few shapes, and runs them often.
+// tilingOf returns the tiling of a matmul, and remembers it: a program has few shapes, and runs
+// each often.
 func (r *Rules) tilingOf(op *kernel.Op, l *schedule.Launch) Tiling {
 	gpu := &r.Device.GPU
 	switch {
@@ -62,9 +65,10 @@ func (r *Rules) tilingOf(op *kernel.Op, l *schedule.Launch) Tiling {
 	return t
 }
 
-// choose is the tiling by which a matmul ends first, each byte of its operands being read once.
-// Where blocks stay, K is not split. Nothing that is printed comes of its float64s but the choice,
-// and products are rounded before they are added.
+// choose returns the tiling with which a matmul ends first, if each byte of its operands is read
+// once from memory. K is not split where blocks stay. Only the choice depends on these float64s, no
+// printed number does. Products are rounded before they are added, so no fused multiply-add can
+// change it.
 func (r *Rules) choose(op *kernel.Op, key shape) (best Tiling) {
 	gpu, perSM := &r.Device.GPU, int64(key.perSM)
 	places := int64(gpu.SMs) * perSM
@@ -95,15 +99,15 @@ func (r *Rules) choose(op *kernel.Op, key shape) (best Tiling) {
 	return best
 }
 
-// pace is what an estimate of a matmul's time is made of, in picoseconds.
+// pace holds the terms of an estimate of a matmul's time, in picoseconds.
 type pace struct {
-	read, parts  float64 // to move its operands and result, and one of the parts of a split K
-	flop, byte   float64 // of a block: an operation, a byte from the cache
-	block, split float64 // starts
-	unhidden     float64
+	read, parts  float64 // to move its operands and result; and to move one part of a split K
+	flop, byte   float64 // of a block: for an operation, and for a byte from the cache
+	block, split float64 // the starts of a block, and of the kernel that adds up the parts
+	unhidden     float64 // the part of the shorter of arithmetic and memory that is not hidden
 }
 
-// of is the estimate of so many waves.
+// of returns the estimate for a tiling that runs in a number of waves.
 func (c *pace) of(op *kernel.Op, t Tiling, waves int64) float64 {
 	rows, columns, k := t.Tile.Rows, t.Tile.Columns, over(op.K(), t.Split)
 	products := float64(2*rows*columns*k) * c.flop
@@ -116,7 +120,7 @@ func (c *pace) of(op *kernel.Op, t Tiling, waves int64) float64 {
 	return max(arithmetic, memory) + float64(c.unhidden*min(arithmetic, memory)) + start
 }
 
-// perByte and perFLOP are picoseconds of a byte of the memory, and of an operation of all SMs.
+// perByte returns the picoseconds of a byte of the memory.
 func (r *Rules) perByte() float64 {
 	if !r.HasMemory() {
 		return 0
@@ -124,6 +128,7 @@ func (r *Rules) perByte() float64 {
 	return float64(unit.Second) / float64(r.Device.GPU.Memory())
 }
 
+// perFLOP returns the picoseconds of an operation, on all SMs.
 func (r *Rules) perFLOP(op *kernel.Op) float64 {
 	peak, share := Peak(&r.Device.GPU, op)
 	if peak == 0 {
@@ -132,8 +137,8 @@ func (r *Rules) perFLOP(op *kernel.Op) float64 {
 	return float64(unit.Second) / float64(peak) * (float64(whole) / float64(share))
 }
 
-// matmulStart is what a matmul takes besides its blocks: a kernel more adds up the parts of a K
-// that is split.
+// matmulStart returns the time of a matmul besides its blocks. If K is split, a second kernel adds
+// up the parts.
 func (r *Rules) matmulStart(split int64) unit.Time {
 	gpu := &r.Device.GPU
 	start := gpu.KernelStart + gpu.MatmulStart
@@ -143,9 +148,9 @@ func (r *Rules) matmulStart(split int64) unit.Time {
 	return start
 }
 
-// blockTime is how long a block of a matmul takes: its start, and the longer of its products and of
-// reading its operands from the cache. A block of a tile that was chosen has all of its tile, which
-// matrix units compute whole; of the device's own tile what the first block has of it.
+// blockTime returns how long a block of a matmul takes: its start, and the longer of its products
+// and of reading its operands from the cache. A block of a chosen tile computes the whole tile, as
+// matrix units do. One of the device's own tile computes what the first block has of it.
 func (r *Rules) blockTime(op *kernel.Op, t Tiling, perSM int64) unit.Time {
 	gpu := &r.Device.GPU
 	rows, columns, k := t.Tile.Rows, t.Tile.Columns, over(op.K(), t.Split)
@@ -161,13 +166,14 @@ func (r *Rules) blockTime(op *kernel.Op, t Tiling, perSM int64) unit.Time {
 	return min(time+gpu.BlockStart, unit.Forever)
 }
 
+// over returns a / b, rounded up.
 func over(a, b int64) int64 { return (a + b - 1) / b }
 
-// partialWidth is of what the parts of a result are that are added up: float32, or int32.
+// partialWidth is the width of an element of the partial results of a split K: float32 or int32.
 const partialWidth = 4
 
-// whole is what a matmul moves that reads its operands once: with them and its result the parts of
-// a split K, which are written and read.
+// whole returns the bytes that a matmul moves if it reads its operands once: operands, result, and
+// the partial results of a split K, which are written and read.
 func (g *Grid) whole() unit.Bytes {
 	n := unit.AddCapped(g.Op.Read(), g.Op.Written())
 	if g.Split > 1 {
@@ -177,7 +183,7 @@ func (g *Grid) whole() unit.Bytes {
 	return unit.Bytes(n)
 }
 
-// partOf is n · a / b, rounded down, for a of at most b.
+// partOf returns n · a / b, rounded down, for a of at most b.
 func partOf(n unit.Bytes, a, b int64) unit.Bytes {
 	if a == 0 || b == 0 {
 		return 0

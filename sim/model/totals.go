@@ -2,37 +2,41 @@ package model
 
 import "collsim/unit"
 
-// Totals are what every engine tells of a run. Times are counted from 0, not from the ranks' Start.
+// Totals holds the results that every engine gives for a run. Times are counted from 0, not from
+// the ranks' Start.
 type Totals struct {
-	Time     unit.Time   // when the last lane ends
-	LaneEnd  []unit.Time // when each lane ends, by rank, then lane; its Start if it has no steps
-	Steps    int64       // sub-steps: a step that moves data counts once a slice
-	Messages int64       // sent, signals and puts among them; gets, silent puts and multimem are none
+	Time    unit.Time   // when the last lane ends
+	LaneEnd []unit.Time // when each lane ends, by rank, then lane; its Start if it has no steps
+	// Steps counts sub-steps: a step that moves data counts once a slice.
+	Steps int64
+	// Messages counts those sent, with signals and puts; not gets, silent puts and multimem.
+	Messages int64
 	// BytesSent counts what the schedule sends: every message, put, get and multimem operation once.
-	// LinkBytes counts what the links carry: each of those once a link, of a packet the flags too.
+	// LinkBytes counts what the links carry: each of those once a link, with the flags of packets.
 	BytesSent, LinkBytes unit.Bytes
-	// LinkBusy is how long each link would have been at work at its full bandwidth, by index. Under
-	// FIFO each message is rounded up on its own.
+	// LinkBusy holds the time for which each link would have been busy at its full bandwidth, by
+	// index. Under FIFO each message is rounded up on its own.
 	LinkBusy []unit.Time
-	LinkLoad []unit.Bytes // by index
+	LinkLoad []unit.Bytes // the bytes that each link has carried, by index
 
-	// Folded, unless nil, tells of classes of ranks and links what is otherwise told of each: then
-	// LaneEnd, LinkBusy and LinkLoad are nil.
+	// Folded, unless nil, has the results of ranks and links by class. Then LaneEnd, LinkBusy and
+	// LinkLoad are nil.
 	Folded *Folded
 }
 
-// Folded is what a run tells of ranks and links of which many do the same.
+// Folded holds the results of a run in which many ranks and links do the same, by class.
 type Folded struct {
 	Ends   []unit.Time // when each lane of a class ends, by class, then lane
 	Lanes  int         // of each rank
 	Orbits []Orbit     // of links that carried something
 
 	ranks, links int
-	class        func(rank int) int
-	members      func(orbit int, visit func(link int))
+	class        func(rank int) int                    // the class of a rank
+	members      func(orbit int, visit func(link int)) // visits the links of an orbit
 }
 
-// Orbit is links that were used alike.
+// Orbit is a set of links that were used in the same way: symmetries of the schedule map them to
+// each other.
 type Orbit struct {
 	First int32 // the one with the lowest index
 	Links int
@@ -40,14 +44,14 @@ type Orbit struct {
 	Load  unit.Bytes
 }
 
-// NewFolded is what there is to tell of so many ranks and links, of which class says the class of
-// each rank, and members visits the links of an orbit.
+// NewFolded returns results for a number of ranks and links, still without Ends and Orbits. class
+// returns the class of a rank, and members visits the links of an orbit.
 func NewFolded(ranks, links int, class func(rank int) int,
 	members func(orbit int, visit func(link int))) *Folded {
 	return &Folded{ranks: ranks, links: links, class: class, members: members}
 }
 
-// End is when a lane of a rank ends.
+// End returns when a lane of a rank ends.
 func (f *Folded) End(rank, lane int) unit.Time { return f.Ends[f.class(rank)*f.Lanes+lane] }
 
 // Members visits all links of all orbits.
@@ -57,7 +61,7 @@ func (f *Folded) Members(visit func(orbit, link int)) {
 	}
 }
 
-// Unfold tells of every rank and link.
+// Unfold replaces Folded by the results of every rank and link.
 func (t *Totals) Unfold() {
 	f := t.Folded
 	if f == nil {
