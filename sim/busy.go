@@ -9,29 +9,34 @@ import (
 	"collsim/unit"
 )
 
-// Busy is when a rank carries out a part of a composed schedule: from its first step to its last,
-// and when kernels of it compute. It was Ready when all that it waits for on its rank had ended;
-// where brackets are launched when its first had begun. Between Ready and To messages of it are
-// under way to the rank or from it, or the rank works on their bytes, in Moves; in Waits none is.
+// Busy is the time in which a rank executes a part of a composed schedule, and its division into
+// moves and waits.
 type Busy struct {
-	Part, Rank      int32
+	Part, Rank int32
+	// From is the start of the part's first step on the rank, and To the end of its last. Ready is
+	// when everything that the part waits for on its rank had ended. Where brackets are launched it
+	// is when the first of them began.
 	Ready, From, To unit.Time
-	Kernels         []Span
-	Moves           []Span
-	Waits           []Wait
+	Kernels         []Span // in which kernels of the part compute
+	// Moves and Waits divide the time between Ready and To. In Moves messages of the part are in
+	// flight to the rank or from it, or the rank works on their bytes. In Waits neither is so.
+	Moves []Span
+	Waits []Wait
 }
 
-// Span is from a time to another.
+// Span is the time between two moments.
 type Span struct{ From, To unit.Time }
 
-// Wait is a time in which nothing moves: until the Peer, a rank, has sent something, or has taken
-// what it was sent before; −1 is the rank itself, which has its steps begin no sooner.
+// Wait is a time in which nothing moves.
 type Wait struct {
 	From, To unit.Time
-	Peer     int32
+	// Peer is the rank that ends the wait: it sends a message, or frees the slot of an earlier one.
+	// −1 is the rank itself, whose next step begins no sooner.
+	Peer int32
 }
 
-// after is the same in a whole, in which its run begins at a time, and its parts with a number.
+// after returns b as a part of a longer run: all its times are later by at, and its part number
+// counts from first.
 func (b Busy) after(at unit.Time, first int) Busy {
 	b.Part, b.Ready, b.From, b.To = b.Part+int32(first), b.Ready+at, b.From+at, b.To+at
 	b.Kernels, b.Moves, b.Waits = later(b.Kernels, at), later(b.Moves, at), slices.Clone(b.Waits)
@@ -42,7 +47,7 @@ func (b Busy) after(at unit.Time, first int) Busy {
 	return b
 }
 
-// later is spans so much later.
+// later returns spans moved to a later time.
 func later(spans []Span, by unit.Time) []Span {
 	spans = slices.Clone(spans)
 	for i := range spans {
@@ -52,14 +57,14 @@ func later(spans []Span, by unit.Time) []Span {
 	return spans
 }
 
-// newPartsLog is a log for busyOf, which needs no counters.
+// newPartsLog returns a log for busyOf, which needs no counters.
 func newPartsLog(env *model.Env) *model.Log {
 	log := model.NewLog(env, false)
 	log.Details, log.Brackets = []model.Detail{}, []model.BracketRecord{}
 	return log
 }
 
-// busyOf is when parts are carried out, by part and rank, from the log of a run. Those without
+// busyOf returns when parts are executed, by part and rank, from the log of a run. Parts without
 // steps are left out; the list is never nil.
 func busyOf(log *model.Log, sharing model.Sharing) []Busy {
 	moves := activity.Of(log, sharing)

@@ -7,23 +7,24 @@ import (
 	"collsim/unit"
 )
 
-// CallsOptions say how many calls of a schedule follow one another, and what that may cost.
+// CallsOptions bounds a simulation of successive calls.
 type CallsOptions struct {
 	Calls    int   // of the loop, at least 1
-	Messages int64 // about as many may be simulated
+	Messages int64 // roughly the number of messages that may be simulated
 }
 
-// Row is what calls of a schedule in a row take.
+// Row holds the times of successive calls of a schedule.
 type Row struct {
-	// Ends is when the last rank has ended each call that was simulated, counted from 0.
+	// Ends has, for each call that was simulated, when the last rank has ended it, counted from 0.
 	Ends []unit.Time
 	// Period is the time from the end of a call to the end of the next on the same rank, the longest
 	// of all ranks: the last one, where calls repeat, or else the mean of the last half of them.
 	Period  unit.Time
-	Repeats bool // two successive calls ended as long after the one before
+	Repeats bool // two successive periods were equal
 }
 
-// Loop is how long so many calls take together, from a common start to the end of the last rank.
+// Loop returns how long a number of calls take together, from a common start to the end of the last
+// rank.
 func (r *Row) Loop(calls int) unit.Time {
 	n := len(r.Ends)
 	if calls <= n {
@@ -35,12 +36,14 @@ func (r *Row) Loop(calls int) unit.Time {
 	return r.Ends[n-1] + r.Period*unit.Time(calls-n)
 }
 
-// Calls simulates calls of a schedule in a row, on one stream of every rank: a rank begins a call
+// Calls simulates successive calls of a schedule, on one stream of every rank. A rank begins a call
 // when its part of the call before has ended, and pays the device's launch for it. Calls on
-// different ranks overlap; connections and their slots stay. It stops when two successive periods
-// are equal, and simulates nothing where one is all there is to it: where all ranks have ended one
-// call, which took alone, at once, so that the next begins as it did. The row is nil where three
-// calls, or those that overlap with them, send too many messages. Errors are those of Run.
+// different ranks overlap; connections and their slots stay. The simulation stops when two
+// successive periods are equal.
+//
+// alone has the results of one call alone. Nothing is simulated where all ranks end that call
+// together and leave nothing in flight, as each further call then repeats it. The row is nil where
+// three calls, or those that overlap with them, send too many messages. Errors are those of Run.
 func Calls(s *schedule.Schedule, env Env, o CallsOptions, alone *model.Totals) (*Row, error) {
 	if err := env.Validate(s); err != nil {
 		return nil, err
@@ -68,11 +71,12 @@ func Calls(s *schedule.Schedule, env Env, o CallsOptions, alone *model.Totals) (
 	return row, nil
 }
 
-// leastCalls is of how many calls two periods are known.
+// leastCalls is the number of calls from which on two periods are known.
 const leastCalls = 3
 
-// add takes in that all ranks have ended one more call. Calls repeat where the last rank, and the
-// one that has taken longest, have both taken as long as for the call before.
+// add takes the ends of one more call that all ranks have ended, and reports whether calls repeat.
+// They do where the last rank, and the rank of the longest period, both took as long as for the
+// call before.
 func (r *Row) add(ends [][]unit.Time, complete int) (enough bool) {
 	last := unit.Time(0)
 	for _, of := range ends {
@@ -91,7 +95,7 @@ func (r *Row) add(ends [][]unit.Time, complete int) (enough bool) {
 	return r.Repeats
 }
 
-// longest is the mean time of a call between two, of the rank that takes longest.
+// longest returns the mean time of a call between two calls, on the rank where it is longest.
 func longest(ends [][]unit.Time, from, to int) (t unit.Time) {
 	for _, of := range ends {
 		if of != nil {
@@ -101,9 +105,9 @@ func longest(ends [][]unit.Time, from, to int) (t unit.Time) {
 	return t
 }
 
-// periodOf is the time from a call to the next where it follows from one call alone: every rank has
-// begun it at 0 and ended it at the same time, and nothing is left of it that the next could meet,
-// neither on its way nor in a queue nor as a slot that is not seen to be free.
+// periodOf returns the time from a call to the next where it follows from one call alone. Every
+// rank must begin the call at 0 and end it at the same time. Nothing of it may be left that the
+// next call could meet: a message in flight, a queue, or a slot that is not yet seen to be free.
 func periodOf(s *schedule.Schedule, env *Env, alone *model.Totals) (period unit.Time, ok bool) {
 	d, rules := &env.Device, model.NewRules(s, env)
 	if env.Start != nil || env.Slowdown != nil || rules.Launches() || d.SlotLatency > 0 ||
@@ -117,8 +121,8 @@ func periodOf(s *schedule.Schedule, env *Env, alone *model.Totals) (period unit.
 	return alone.Time, true
 }
 
-// delays reports whether every link has a latency. Where one has none, the order in which ranks
-// have ended at one time may be that in which links are asked.
+// delays reports whether every link has a latency. Without one, the order in which ranks have ended
+// at one time may decide the order in which links are asked.
 func delays(env *Env) bool {
 	for _, i := range env.Graph.Samples() {
 		if env.Graph.Link(i).Latency == 0 {
@@ -128,7 +132,7 @@ func delays(env *Env) bool {
 	return true
 }
 
-// leavesBehind reports whether a step sends what no step receives.
+// leavesBehind reports whether a step sends something that no step receives, or computes.
 func leavesBehind(step *schedule.Step) bool {
 	for i := range step.Send {
 		if !step.Send[i].Message() {
@@ -138,7 +142,8 @@ func leavesBehind(step *schedule.Step) bool {
 	return step.Kernel != nil
 }
 
-// endTogether reports whether all ranks have ended at the same time; each has steps, or none has.
+// endTogether reports whether all ranks have ended at the same time. A rank without steps ends at
+// its start.
 func endTogether(s *schedule.Schedule, t *model.Totals) bool {
 	lanes := t.LaneEnd
 	if f := t.Folded; f != nil {

@@ -5,10 +5,10 @@ import (
 	"collsim/sim/model"
 )
 
-// Cut says how a kernel is cut into blocks and waves, and what its time is made of if it has its
+// Cut describes how a kernel is cut into blocks and waves, and the parts of its time if it has its
 // device to itself.
 type Cut = model.Cut
 
-// CutOf is the cut of a step's kernel, and whether there is one: opaque kernels have none, nor has
-// any on a device without SMs.
+// CutOf returns the cut of a step's kernel. It reports false for opaque kernels, and on a device
+// without SMs.
 func CutOf(env *Env, step *schedule.Step) (Cut, bool) { return model.CutOf(env, step) }

@@ -14,49 +14,49 @@ import (
 	"collsim/trace"
 )
 
-// Options are what the caller wants besides the numbers. For a trace or a critical path the run
-// keeps a log of every sub-step and message: for each message and the sub-step that sends it about
-// 140 bytes, or 64 for a critical path where times are all that has to be written.
+// Options selects the engine, and the results besides the times. For a trace or a critical path the
+// run keeps a log of every sub-step and message. It takes about 140 bytes for each message and the
+// sub-step that sends it, or 64 for a critical path where times are all that has to be written.
 type Options struct {
 	Engine Engine
-	// Trace makes a trace: every interval and message, and what each link carries. Where Fold is asked
-	// for, and nothing else, it is of the ranks that stand for others: every interval but those of
-	// repetitions, and nothing else.
+	// Trace makes a trace: every interval and message, and the bytes of each link over time. With
+	// Engine Fold, and no other result, it has only the intervals of the ranks that stand for others,
+	// without repetitions.
 	Trace    bool
 	Critical bool // find the critical path
-	// Parts tells when each part of a composed schedule is carried out.
+	// Parts reports when each part of a composed schedule is executed.
 	Parts bool
-	// Folded leaves what a folded run tells as it is, of classes: see model.Totals. Otherwise it is
-	// told of every rank and link.
+	// Folded leaves the results of a folded run by class: see model.Totals. Otherwise they are listed
+	// for every rank and link.
 	Folded bool
 }
 
-// Result is what a run tells. Times are counted from 0, not from the ranks' Start.
+// Result holds the results of a run. Times are counted from 0, not from the ranks' Start.
 type Result struct {
 	Engine string // "event", "fold" or "sweep"
 	model.Totals
-	Trace *trace.Trace // nil unless asked for
-	// Critical, unless not asked for, is what the last lane's end waited for, from 0 to Time without
-	// a gap: the To of each piece is the From of the next. What is waited for without an own cost (a
-	// message, an event, a slot) is no piece; the path goes on with what brought it about. Where
-	// several things come at the same time, the lane's own step before goes first, then messages,
-	// slots, events.
+	Trace *trace.Trace // nil unless Options.Trace
+	// Critical, with Options.Critical, lists what the last lane's end waited for, from 0 to Time
+	// without a gap: the To of each piece is the From of the next. A wait for a message, an event or
+	// a slot is no piece: the path goes on with the step that caused it. Of several things that come
+	// at the same time, the lane's own step is first, then messages, slots, events.
 	Critical []Piece
-	Parts    []Busy // by part and rank; nil unless asked for
+	Parts    []Busy // by part and rank; nil unless Options.Parts
 }
 
-// Run plays a schedule, with the engine that is asked for or the best that does; the best plays a
-// program stretch by stretch, and equal ones once (stretch.go). Errors are: a
-// wrong Env; a *NotFolded or a *NotSwept, where that engine is asked for and cannot; a *StallError;
-// a *schedule.Violation, for a message that nobody receives; a *CostError, for fluid sharing that
-// would take more than a minute; multimem without a switch that does it; and a time beyond
-// unit.Forever.
+// Run simulates a schedule with the engine of the options. Best chooses the fastest that can. It
+// simulates a program epoch by epoch, and equal epochs once (epochs.go).
+//
+// Errors are: an Env that is not valid; a *NotFolded or a *NotSwept, where the engine of the
+// options cannot simulate the schedule; a *StallError; a *schedule.Violation, for a message that no
+// step receives; a *CostError, for fluid sharing that would take more than a minute; multimem
+// without a switch that does it; and a time beyond unit.Forever.
 func Run(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 	if err := env.Validate(s); err != nil {
 		return nil, err
 	}
 	if o.Engine == Best && !o.Trace && !o.Critical && env.Graph.Listable() == nil {
-		if totals, parts := inStretches(s, &env, o.Parts); totals != nil {
+		if totals, parts := inEpochs(s, &env, o.Parts); totals != nil {
 			return &Result{Engine: Event.String(), Totals: *totals, Parts: parts}, nil
 		}
 	}
@@ -69,7 +69,7 @@ func Run(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 	case o.Trace || o.Critical:
 		log = model.NewLog(&env, o.Trace)
 	}
-	totals, engine, err := play(s, &env, o, log)
+	totals, engine, err := simulate(s, &env, o, log)
 	if err != nil {
 		return nil, err
 	}
@@ -92,19 +92,20 @@ func Run(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 	return r, nil
 }
 
-// SweptFrom is the number of ranks from which a schedule with a group is swept that does not fold:
-// of fewer the event engine is quick as well, and a wrong guess costs a part of its time.
+// SweptFrom is the number of ranks from which Best sweeps a schedule with a group that does not
+// fold. With fewer ranks the event engine is fast as well, and a wrong guess of the sweep costs a
+// part of its time.
 const SweptFrom = 1 << 10
 
-// KeptSizes and KeptBody are of how many sizes and steps a loop may be whose steps the event engine
-// need not load again.
+// KeptSizes and KeptBody bound the sizes and steps of a loop whose steps the event engine need not
+// load again.
 const (
 	KeptSizes = event.KeptSizes
 	KeptBody  = event.KeptBody
 )
 
-// play has an engine play a schedule, and tells which.
-func play(s *schedule.Schedule, env *Env, o Options,
+// simulate runs an engine on a schedule, and returns which one gave the result.
+func simulate(s *schedule.Schedule, env *Env, o Options,
 	log *model.Log) (*model.Totals, Engine, error) {
 	switch {
 	case log == nil:
@@ -121,7 +122,7 @@ func play(s *schedule.Schedule, env *Env, o Options,
 	unlisted := env.Graph.Listable()
 	isSwept := o.Engine == Sweep ||
 		o.Engine == Best && s.Group != nil && s.Spec.Ranks >= SweptFrom && unlisted == nil
-	isLong := false // to be folded, unless it cannot be swept
+	isLong := false // folding is left for the case that it cannot be swept
 	if o.Engine == Best || o.Engine == Fold {
 		run := fold.Run
 		switch {
@@ -141,7 +142,7 @@ func play(s *schedule.Schedule, env *Env, o Options,
 			isLong = cannot.IsLong
 		}
 	}
-	if unlisted != nil { // the others have the state of every link
+	if unlisted != nil { // the other engines keep the state of every link
 		return nil, o.Engine, unlisted
 	}
 	if isSwept {

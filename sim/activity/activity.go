@@ -1,5 +1,5 @@
-// Package activity says when messages are under way to and from lanes, out of the log of a run, and
-// what a lane waited for meanwhile. It knows no engine.
+// Package activity reads from the log of a run when messages to and from lanes are in flight, and
+// which rank a lane waited for in between. It depends on no engine.
 package activity
 
 import (
@@ -9,33 +9,33 @@ import (
 	"collsim/unit"
 )
 
-// Span is a time in which something of a lane moves: a message to it or from it is under way, from
-// when its first byte crosses its first link until it has arrived; or a step of the lane works on
-// bytes before that or after it: its overhead, what it adds and copies. Kernels do not count. Peer
-// is the rank for which it did not begin sooner: whose message it is, or who had to free a slot
-// before; −1 is none but the lane's own rank.
+// Span is a time in which something of a lane moves. A message to it or from it is in flight: from
+// when its first byte crosses its first link until it has arrived. Or a step of the lane works on
+// the bytes before or after: its overhead, additions and copies. Kernels do not count.
 type Span struct {
 	From, To unit.Time
-	Peer     int32
+	// Peer is the rank that kept the span from beginning sooner: the sender of the message, or the
+	// rank that had to free a slot; −1: none but the lane's own rank.
+	Peer int32
 }
 
-// Unit is the lanes of a rank that carry out one part of a composed schedule; of any other schedule
-// all of a rank.
+// Unit is the lanes of a rank that execute one part of a composed schedule, or all lanes of a rank
+// for any other schedule.
 type Unit struct {
 	Rank, Part   int32
-	First, Lanes int32 // in the log
+	First, Lanes int32 // its first lane in the log, and how many it has
 }
 
-// Activity is when something moves.
+// Activity holds when something moves, by lane and by unit.
 type Activity struct {
-	Lanes [][]Span // of each lane of the log, in no order
+	Lanes [][]Span // by lane of the log, in no order
 	Units []Unit   // those of a rank one after the other
-	// Aside are of each unit the messages that no lane of it sends or receives: what others get from
-	// its rank, or put there.
+	// Aside has, for each unit, the messages that no lane of it sends or receives: what other ranks
+	// get from its rank, or put there.
 	Aside [][]Span
 }
 
-// Of reads the log of a run on links that are shared in a way.
+// Of reads the log of a run whose links were shared by a rule.
 //
 // REQUIRES: all of the log has been read.
 func Of(log *model.Log, sharing model.Sharing) *Activity {
@@ -62,20 +62,19 @@ func Of(log *model.Log, sharing model.Sharing) *Activity {
 	return &f.Activity
 }
 
-// Of is when something of a unit moves: spans in order, of which none touches the next.
+// Of returns when something of a unit moves: spans in order, with time between them.
 func (a *Activity) Of(unit int) []Span {
 	u := &a.Units[unit]
 	return Union(append(slices.Clone(a.Lanes[u.First:u.First+u.Lanes]), a.Aside[unit])...)
 }
 
-// precedes orders spans by when they begin. Of those that begin at once, that of a peer tells more
-// than the rank's own.
+// precedes orders spans by their begin. Of those that begin at one time, one with a peer is first,
+// and the peer that is kept when they are joined.
 func (s Span) precedes(t Span) bool {
 	return s.From < t.From || s.From == t.From && uint32(s.Peer) < uint32(t.Peer)
 }
 
-// Union joins spans that overlap or touch. What a joined one did not begin sooner for is what its
-// first did not.
+// Union joins spans that overlap or touch. A joined span has the peer of its first.
 func Union(lists ...[]Span) []Span {
 	all := slices.Concat(lists...)
 	slices.SortFunc(all, func(a, b Span) int {
@@ -98,7 +97,7 @@ func Union(lists ...[]Span) []Span {
 	return joined
 }
 
-// Within is the parts of spans that lie between two times.
+// Within returns the parts of spans between two times.
 func Within(spans []Span, from, to unit.Time) []Span {
 	var inside []Span
 	for _, s := range spans {
@@ -109,8 +108,8 @@ func Within(spans []Span, from, to unit.Time) []Span {
 	return inside
 }
 
-// Pauses is what spans leave between two times: each with the peer of what ends it, −1 of what
-// nothing does.
+// Pauses returns the gaps between spans from one time to another. Each has the peer of the span
+// that ends it; −1 for the last, which none ends.
 //
 // REQUIRES: the spans are in order, and none overlaps the next.
 func Pauses(spans []Span, from, to unit.Time) []Span {
@@ -127,7 +126,7 @@ func Pauses(spans []Span, from, to unit.Time) []Span {
 	return pauses
 }
 
-// finder goes through a log.
+// finder builds an Activity from a log.
 type finder struct {
 	Activity
 	log    *model.Log
@@ -135,7 +134,7 @@ type finder struct {
 	unitOf map[[2]int32]int // by rank and part; nil: not needed yet
 }
 
-// add adds a span to those of a lane, most of which come in order.
+// add adds a span to a list in which most are in order: it prolongs the last one if it can.
 func add(list *[]Span, s Span) {
 	if s.From >= s.To {
 		return
@@ -147,8 +146,8 @@ func add(list *[]Span, s Span) {
 	*list = append(*list, s)
 }
 
-// message adds when a message was under way, to both ends. A record of one that asks for another,
-// or that had to wait, is a part of the record that has arrived.
+// message adds the flight of a message to the lanes at both ends. A record of a request, or of a
+// message that had to wait, is a part of the record that has arrived.
 func (f *finder) message(m *model.MessageRecord) {
 	log := f.log
 	if m.Step < 0 {
@@ -166,7 +165,7 @@ func (f *finder) message(m *model.MessageRecord) {
 			switch answer := &log.Messages[m.By]; answer.Kind {
 			case model.Answered:
 				from = f.begins(&log.Messages[answer.By])
-			case model.AnsweredLate: // its peer had not begun
+			case model.AnsweredLate: // the receiver's lane had not begun
 				from = f.begins(answer)
 				add(&f.Lanes[s.Lane], Span{from, m.Arrived, f.other(f.rankOf(m.To), s.Lane)})
 			}
@@ -174,7 +173,7 @@ func (f *finder) message(m *model.MessageRecord) {
 		add(&f.Lanes[s.Lane], Span{from, m.Arrived, f.cause(s)})
 		to := log.Steps[m.To].Lane
 		add(&f.Lanes[to], Span{from, m.Arrived, f.other(rank, to)})
-	case m.Peers == 0: // a reply
+	case m.Peers == 0: // the reply of a get
 		from = f.begins(&log.Messages[m.By])
 		add(&f.Lanes[s.Lane], Span{from, m.Arrived, f.cause(s)})
 		f.aside(m, s.Lane, Span{from, m.Arrived, rank})
@@ -184,7 +183,7 @@ func (f *finder) message(m *model.MessageRecord) {
 	}
 }
 
-// begins is when the first byte of a message crosses its first link.
+// begins returns when the first byte of a message crosses its first link.
 func (f *finder) begins(m *model.MessageRecord) unit.Time {
 	if f.isFIFO && m.Pacer < model.CopyPace {
 		return f.log.Spans[m.Spans]
@@ -192,9 +191,10 @@ func (f *finder) begins(m *model.MessageRecord) unit.Time {
 	return m.Since
 }
 
+// rankOf returns the rank of a sub-step.
 func (f *finder) rankOf(step int32) int32 { return f.log.Lanes[f.log.Steps[step].Lane].Rank }
 
-// cause is the rank for which a step did not start sooner, −1 for its own.
+// cause returns the rank that a step's start waited for; −1 if it is its own.
 func (f *finder) cause(s *model.StepRecord) int32 {
 	peer := int32(-1)
 	switch {
@@ -209,7 +209,7 @@ func (f *finder) cause(s *model.StepRecord) int32 {
 	return f.other(peer, s.Lane)
 }
 
-// other is a rank if it is not that of a lane, and else −1.
+// other returns a rank if it is not that of a lane, and else −1.
 func (f *finder) other(rank, lane int32) int32 {
 	if rank == f.log.Lanes[lane].Rank {
 		return -1
@@ -217,8 +217,8 @@ func (f *finder) other(rank, lane int32) int32 {
 	return rank
 }
 
-// aside adds when a message that a lane gets or puts was under way to the ranks at its other end,
-// where they carry out the same part.
+// aside adds the flight of a message that a lane gets or puts to the ranks at its other end, where
+// they execute the same part.
 func (f *finder) aside(m *model.MessageRecord, lane int32, s Span) {
 	if f.unitOf == nil {
 		f.unitOf = map[[2]int32]int{}

@@ -1,6 +1,7 @@
-// Package critical says why a run took so long. It goes back over the log of a run, from its end to
-// what each step and each message waited for last, and cuts the way into pieces that sum to the
-// time. It knows no engine, and what the log says it does not work out again.
+// Package critical finds the critical path of a run: why it took so long. It follows the log from
+// the end of the run back to what each step and each message waited for last, and cuts that path
+// into pieces that sum to the time. It depends on no engine, and recomputes nothing that is in the
+// log.
 package critical
 
 import (
@@ -11,40 +12,41 @@ import (
 	"collsim/unit"
 )
 
-// Piece is a part of the critical path: what the end of the run waited for from From to To.
+// Piece is a part of the critical path: what the end of the run waited for between From and To.
 type Piece struct {
 	What What
-	Link int32 // that transfers, or is waited for, or whose latency it is; −1: none, the rank itself
-	// Whose step it is. A message is of the step that sends it, a get of the step that gets, a slot
-	// of the step that frees it. Lane counts within the rank, Step within the lane's program; −1
-	// where no step has begun.
+	// Link is the link that transfers, is waited for, or has the latency; −1: none, the rank itself.
+	Link int32
+	// Rank, Lane and Step name the step that the time was spent on. For a message it is the step that
+	// sends it, for a get the step that gets, for a slot the step that frees it. Lane counts within
+	// the rank, Step within the lane's program. Step is −1 where no step has begun.
 	Rank, Lane, Step int32
 	From, To         unit.Time
 }
 
-// What a piece of the critical path is spent on.
+// What names the kind of time that a piece of the critical path is spent on.
 type What uint8
 
 // The kinds of pieces.
 const (
-	Start          What = iota // until the rank began
-	Overhead                   // what a step costs before any byte moves
-	Reduction                  // adding
-	Copy                       // copying, by a step without message and peer
+	Start          What = iota // before the rank begins
+	Overhead                   // the cost of a step before any byte moves
+	Reduction                  // adding sources
+	Copy                       // copying, by a step without messages
 	Compute                    // a kernel
-	Transfer                   // bytes over the link that is slowest for them, or out of a lane
-	Contention                 // a link busy with others, or the time lost by sharing it
+	Transfer                   // bytes over the slowest link of their route, or out of a lane
+	Contention                 // a link busy with other messages, or the time lost by sharing it
 	Latency                    // of a link
 	SlotLatency                // until the sender sees a freed slot
 	Launch                     // of the call, or of a bracket, and the gap between nodes of a graph
-	MessageLatency             // of a message, on top of its links'
-	SendBuffer                 // bytes that must leave until a connection's buffer has room for more
-	Rendezvous                 // the request for a large message, and the answer
-	Memory                     // bytes over a rank's memory, or that is busy with others
-	EventLatency               // until a bracket sees what another stream has posted
+	MessageLatency             // of a message's size, on top of its links'
+	SendBuffer                 // bytes that leave until a connection's buffer has room for more
+	Rendezvous                 // the request for a large message, and its answer
+	Memory                     // bytes over a rank's memory, or waiting for it
+	EventLatency               // until a bracket sees the event that another stream has posted
 )
 
-// String is the name of the kind, as output spells it.
+// String returns the name of the kind in output.
 func (w What) String() string {
 	switch w {
 	case Start:
@@ -81,22 +83,22 @@ func (w What) String() string {
 	return fmt.Sprintf("what(%d)", uint8(w))
 }
 
-// walk goes back from the end of a run. Each piece that it takes ends where the one taken before
-// begins.
+// walk goes back in time from the end of a run. It has found the pieces from at on. Each of its
+// methods "goes from" a later time "to" an earlier one, and adds the pieces between them.
 type walk struct {
 	rules   model.Rules
 	network *model.Network
 	log     *model.Log
 	at      unit.Time
-	whose   Piece   // whose step the pieces are, but for that empty
-	pieces  []Piece // the last first
-	tails   []tailTimes
+	whose   Piece       // Rank, Lane and Step of the next pieces; the rest is zero
+	pieces  []Piece     // the last one first
+	tails   []tailTimes // by link of the message at hand, set by follow
 }
 
-// Path is what the last lane's end waited for, from 0 to the end of the run: back from the first
-// lane that ends last, to what each step, and each message, waited for last. Where several things
-// came at the same time, the lane's own step before goes first, then messages, slots, events. A
-// run of no lanes, whose buffers are empty, has waited for nothing.
+// Path returns the critical path of a run, from 0 to its end, in order of time. It goes back from
+// the first lane that ends last to what each step and message waited for last. Of several things
+// that came at the same time the log names the lane's own step first, then messages, slots, events.
+// A run without lanes has no path.
 func Path(env *model.Env, log *model.Log) []Piece {
 	if log.Open(); len(log.Lanes) == 0 {
 		return nil
@@ -128,13 +130,14 @@ func Path(env *model.Env, log *model.Log) []Piece {
 	return w.pieces
 }
 
-// of says whose step the next pieces are.
+// of sets the step that the next pieces belong to.
 func (w *walk) of(lane, step int32) {
 	l := &w.log.Lanes[lane]
 	w.whose = Piece{Rank: l.Rank, Lane: l.Lane, Step: step}
 }
 
-// back takes the piece from a time to where the walk is.
+// back adds the piece from a time to where the walk is. A piece of the same kind, link and step as
+// the one after it prolongs that.
 func (w *walk) back(what What, link int32, from unit.Time) {
 	if from > w.at {
 		panic(fmt.Sprintf("critical: the path goes from %d ps back to %d ps", w.at, from))
@@ -162,8 +165,8 @@ func (w *walk) back(what What, link int32, from unit.Time) {
 	w.pieces = append(w.pieces, p)
 }
 
-// toDispatch goes from the end of a step, which a message held, to D of the step that sends that,
-// or to what else that message waited for, as before does.
+// toDispatch goes from the end of a step that a message held to D of the step that sends the
+// message, or to what else the message waited for. It returns the next step, as before does.
 func (w *walk) toDispatch(s *model.StepRecord) (next int32, atEnd bool) {
 	held := w.log.Message(s.Held)
 	switch m := &held; {
@@ -173,7 +176,7 @@ func (w *walk) toDispatch(s *model.StepRecord) (next int32, atEnd bool) {
 		w.departure(s.Held, Copy)
 	case m.Peers == 0:
 		w.arrival(s.Held)
-	case s.IsHandover: // it is the lane that takes the time to hand it over
+	case s.IsHandover: // the time is that of the lane, which hands it over
 		w.sender(m)
 		w.back(Transfer, -1, m.Since)
 		w.origin(m)
@@ -185,8 +188,7 @@ func (w *walk) toDispatch(s *model.StepRecord) (next int32, atEnd bool) {
 	return w.sentBy(s.Held)
 }
 
-// toStart goes from D of a step to its start: overhead, additions, copying or computing, in this
-// order.
+// toStart goes from D of a step to its start: computing or copying, additions, overhead.
 func (w *walk) toStart(s *model.StepRecord) {
 	rank := w.whose.Rank
 	if s.Dispatched {
@@ -203,8 +205,8 @@ func (w *walk) toStart(s *model.StepRecord) {
 	w.back(Overhead, -1, s.Start)
 }
 
-// before is the step that the start of another waited for, and whether until its end or only until
-// the D at which it sent a message.
+// before returns the step that the start of another waited for. The walk goes on from that step's
+// end if atEnd, else from the D at which it sent a message.
 func (w *walk) before(s *model.StepRecord) (next int32, atEnd bool) {
 	switch s.Awaited {
 	case model.Arrival:
@@ -214,7 +216,7 @@ func (w *walk) before(s *model.StepRecord) (next int32, atEnd bool) {
 		w.departure(s.By, Transfer)
 		return w.sentBy(s.By)
 	case model.Places:
-		return s.By, w.log.Step(s.By).End <= w.at // else it is blocks of it that have ended
+		return s.By, w.log.Step(s.By).End <= w.at // else only some of its blocks have ended
 	case model.CopyEngine:
 		return s.By, true
 	case model.EventPost:

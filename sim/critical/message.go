@@ -7,7 +7,7 @@ import (
 	"collsim/unit"
 )
 
-// arrival goes from when a message came to D of the step that sent it.
+// arrival goes from the arrival of a message to D of the step that sent it.
 func (w *walk) arrival(number int32) {
 	record := w.log.Message(number)
 	m := &record
@@ -29,7 +29,7 @@ func (w *walk) arrival(number int32) {
 			w.back(Latency, l, w.at-w.network.Links[l].Latency)
 		}
 		w.drained(m, Transfer)
-	case r.Tree >= 0: // nothing else of multimem has anybody wait
+	case r.Tree >= 0: // a load: no step waits for the arrival of a store
 		w.loaded(m)
 		return
 	default:
@@ -38,8 +38,8 @@ func (w *walk) arrival(number int32) {
 	w.origin(m)
 }
 
-// departure goes from when the last byte of a message left its rank to D of its step; what its
-// bytes took is named.
+// departure goes from when the last byte of a message left its rank to D of its step. took is the
+// kind of the time that its bytes took.
 func (w *walk) departure(number int32, took What) {
 	record := w.log.Message(number)
 	m := &record
@@ -62,8 +62,8 @@ func (w *walk) sender(m *model.MessageRecord) {
 	w.of(s.Lane, s.Step)
 }
 
-// origin goes from when a message asked for its first link to D: there may be gets in between, or
-// the silent puts that it had to follow.
+// origin goes from when a message asked for its first link to D of its step. In between it may have
+// waited for gets, or for silent puts to leave.
 func (w *walk) origin(m *model.MessageRecord) {
 	switch {
 	case m.By < 0:
@@ -74,8 +74,9 @@ func (w *walk) origin(m *model.MessageRecord) {
 	}
 }
 
-// sentBy is the step at whose D the way of a message begins, as origin goes it, or at whose end:
-// the one after which a receive was posted. −1 or less is none.
+// sentBy returns the step that the path of a message goes back to, with all that origin passes. If
+// atEnd it goes back to the end of the step, after which a receive was posted; else to its D. A
+// negative step is none.
 func (w *walk) sentBy(number int32) (step int32, atEnd bool) {
 	for {
 		m := w.log.Message(number)
@@ -86,9 +87,10 @@ func (w *walk) sentBy(number int32) (step int32, atEnd bool) {
 	}
 }
 
-// drained goes from when a flow was drained to when it began. What it would have taken alone is
-// transfer, and the rest is contention, shared out among its links by what each cost it; what
-// rounding leaves goes to the one that cost most. They were at work together; it stands first here.
+// drained goes from the end of a flow to its beginning. The time that it would have taken alone is
+// transfer. The rest is contention, divided among its links by the time that each cost it.
+// Rounding's remainder goes to the link that cost most. In truth transfer and contention were
+// simultaneous; here transfer comes first.
 func (w *walk) drained(m *model.MessageRecord, took What) {
 	r := &w.network.Routes[m.Route]
 	total, link := w.alone(m, m.Bytes)
@@ -115,8 +117,8 @@ func (w *walk) drained(m *model.MessageRecord, took What) {
 	}
 }
 
-// alone is how long n bytes of a message need if nothing else is under way, and what makes it so
-// long: the first of the slowest links of its route, or −1 for the lane.
+// alone returns how long n bytes of a message take if nothing else is in flight, and what limits
+// them: the first of the slowest links of the route, or −1 for the lane.
 func (w *walk) alone(m *model.MessageRecord, n unit.Bytes) (unit.Time, int32) {
 	r := &w.network.Routes[m.Route]
 	over, paced := n.Over(r.Slowest), w.paced(m, n)
@@ -131,18 +133,18 @@ func (w *walk) alone(m *model.MessageRecord, n unit.Bytes) (unit.Time, int32) {
 	return over, -1 // over no link, in no time
 }
 
-// paced is how long the lane takes to put out n bytes of a message.
+// paced returns how long the lane takes to put out n bytes of a message.
 func (w *walk) paced(m *model.MessageRecord, n unit.Bytes) unit.Time {
 	rank := w.log.Lanes[w.log.Step(m.Step).Lane].Rank
 	return w.rules.PaceBy(m.Pacer, rank, m.Peers, n)
 }
 
-// segments is how many a message has.
+// segments returns the number of segments of a message.
 func (w *walk) segments(m *model.MessageRecord) int64 {
 	return w.rules.Segments(m.Bytes, w.network.Routes[m.Route].Tree >= 0)
 }
 
-// upTo is how many bytes the first k segments of a message have.
+// upTo returns the number of bytes in the first k segments of a message.
 func (w *walk) upTo(m *model.MessageRecord, k int64) unit.Bytes {
 	if k == w.segments(m) {
 		return m.Bytes
@@ -150,7 +152,7 @@ func (w *walk) upTo(m *model.MessageRecord, k int64) unit.Bytes {
 	return unit.Bytes(k) * w.rules.Segment
 }
 
-// asked is when a segment asked for its first link, under FIFO: when the one before had left.
+// asked returns when a segment asked for its first link, under FIFO: when the one before had left.
 func (w *walk) asked(m *model.MessageRecord, segment int64) unit.Time {
 	if segment == 0 {
 		return m.Since
@@ -169,8 +171,8 @@ func (w *walk) left(m *model.MessageRecord, took What) {
 	w.queued(m, last)
 }
 
-// queued goes from when a segment began to cross its first link to when the message asked for that,
-// over all segments before.
+// queued goes from when a segment began to cross its first link, over all segments before it, to
+// when the message asked for that link.
 func (w *walk) queued(m *model.MessageRecord, segment int64) {
 	first := w.network.Hops[w.network.Routes[m.Route].From]
 	_, slowest := w.alone(m, m.Bytes)
@@ -184,10 +186,10 @@ func (w *walk) queued(m *model.MessageRecord, segment int64) {
 	}
 }
 
-// tail goes from when a message arrived, under FIFO, to when it asked for its first link. At each
-// link its last byte was there when it had come over the link before, or when the link had carried
-// the whole, for which its head had come. Where both took the same, the link before is named.
-// starts is when the last segment began to cross each of the links.
+// tail goes from the arrival of a message, under FIFO, to when it asked for its first link. Its
+// last byte was over a link when it had come from the link before, or when the link itself had
+// carried all bytes, if later. If both were at the same time, the path goes over the link before.
+// starts has when the last segment began to cross each link.
 func (w *walk) tail(m *model.MessageRecord, hops []int32, starts []unit.Time) {
 	w.follow(m, hops, starts)
 	i := len(hops) - 1
@@ -208,14 +210,14 @@ func (w *walk) tail(m *model.MessageRecord, hops []int32, starts []unit.Time) {
 			w.putOut(m, starts[0], carried)
 			return
 		}
-		w.back(Contention, hops[i], came) // for the whole, where it is stored
+		w.back(Contention, hops[i], came) // waits for the whole message, where it is stored
 		i--
 		w.back(Latency, hops[i], w.tails[i].over)
 	}
 }
 
-// putOut goes from when the first link carried the last segment, or had its last byte from the
-// lane, to when the message asked for it.
+// putOut goes back from when the first link had carried the last segment, or had its last byte from
+// the lane, to when the message asked for that link.
 func (w *walk) putOut(m *model.MessageRecord, start unit.Time, carried bool) {
 	switch {
 	case carried:
@@ -228,12 +230,12 @@ func (w *walk) putOut(m *model.MessageRecord, start unit.Time, carried bool) {
 	w.queued(m, w.segments(m)-1)
 }
 
-// tailTimes is when the last byte of a message came to a link, and when it was over it, but for
-// its latency.
+// tailTimes holds when the last byte of a message came to a link, and when it was over the link,
+// without the link's latency.
 type tailTimes struct{ came, over unit.Time }
 
-// follow works out w.tails, as the links did. Where the lane is just as fast as the first link, the
-// link is to be named, so the lane's part is taken to have been over long before.
+// follow sets tails to what the links computed in the simulation. Where the lane is as fast as the
+// first link, the path is to go over the link. So the lane's time is then set to the distant past.
 func (w *walk) follow(m *model.MessageRecord, hops []int32, starts []unit.Time) {
 	before := w.upTo(m, w.segments(m)-1)
 	put := model.PutOut(model.Moment{T: starts[0]}, model.Moment{T: m.Since}, w.isPost(m),

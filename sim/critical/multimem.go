@@ -5,7 +5,7 @@ import (
 	"collsim/unit"
 )
 
-// loaded goes from when a multimem load's data came, under FIFO, to D of its step.
+// loaded goes from when the data of a multimem load arrived, under FIFO, to D of its step.
 func (w *walk) loaded(m *model.MessageRecord) {
 	r := w.network.Routes[m.Route]
 	ups, down := w.network.Hops[r.From:r.To-1], w.network.Hops[r.To-1]
@@ -23,13 +23,13 @@ func (w *walk) loaded(m *model.MessageRecord) {
 	}
 	up := ups[member]
 	w.back(Latency, up, w.at-w.network.Links[up].Latency)
-	w.back(Transfer, up, starts[member]) // none of it where only the first byte is waited for
+	w.back(Transfer, up, starts[member]) // empty where only the first byte is waited for
 	asked := w.log.Message(m.By)
 	w.requested(&asked, up, member)
 }
 
-// there is when a member's first byte, or last, has come to the switch. What is stored sets out
-// with its last.
+// there returns when the first or the last byte of a member has come to the switch. With
+// store-and-forward the first byte goes on with the last.
 func (w *walk) there(m *model.MessageRecord, ups []int32, member int, first bool) unit.Time {
 	l := &w.network.Links[ups[member]]
 	t := w.log.Spans[m.Spans+int64(member)]
@@ -39,7 +39,7 @@ func (w *walk) there(m *model.MessageRecord, ups []int32, member int, first bool
 	return t + l.Latency
 }
 
-// slowest is the first of the members whose first byte, or last, comes latest.
+// slowest returns the first of the members whose first or last byte comes latest.
 func (w *walk) slowest(m *model.MessageRecord, ups []int32, first bool) int {
 	slow := 0
 	for i := range ups {
@@ -53,9 +53,9 @@ func (w *walk) slowest(m *model.MessageRecord, ups []int32, first bool) int {
 // requested goes from when a member's link began to carry its data to D, over the request.
 func (w *walk) requested(m *model.MessageRecord, up int32, member int) {
 	r := w.network.Routes[m.Route]
-	way := [2]int32{w.network.Hops[r.From], w.network.Hops[r.From+1+int32(member)]}
+	path := [2]int32{w.network.Hops[r.From], w.network.Hops[r.From+1+int32(member)]}
 	starts := [2]unit.Time{w.log.Spans[m.Spans], w.log.Spans[m.Spans+1+int64(member)]}
-	w.back(Contention, up, starts[1]+w.network.Links[way[1]].Latency)
-	w.tail(m, way[:], starts[:])
+	w.back(Contention, up, starts[1]+w.network.Links[path[1]].Latency)
+	w.tail(m, path[:], starts[:])
 	w.origin(m)
 }

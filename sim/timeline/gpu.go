@@ -7,7 +7,7 @@ import (
 	"collsim/trace"
 )
 
-// addGPUs adds what streams, copy engines and SMs did.
+// addGPUs adds the rows of streams and copy engines, and the number of busy SMs.
 func addGPUs(t *trace.Trace, env *model.Env, log *model.Log) {
 	for i := range log.Brackets {
 		t.Rows = append(t.Rows, rowsOf(&log.Brackets[i])...)
@@ -40,7 +40,7 @@ func addGPUs(t *trace.Trace, env *model.Env, log *model.Log) {
 	t.Sort()
 }
 
-// rowsOf are those that a bracket stands on.
+// rowsOf returns the rows that show a bracket: its stream and its copy engine.
 func rowsOf(b *model.BracketRecord) []trace.Row {
 	rows := []trace.Row{{Rank: b.Rank, Kind: trace.Stream, Number: b.Stream}}
 	if b.CopyEngine >= 0 {

@@ -1,5 +1,5 @@
-// Package timeline makes the trace of a run from the log that an engine has written. It knows no
-// engine: that a trace says what happened, and nothing more, is because the log does.
+// Package timeline makes the trace of a run from the log that an engine has written. It depends on
+// no engine, and adds nothing to what the log says.
 package timeline
 
 import (
@@ -11,7 +11,7 @@ import (
 	"collsim/unit"
 )
 
-// Of is the trace of a run in an environment, made from its log, which was kept for a picture.
+// Of returns the trace of a run in an environment. The log must be one for pictures (model.NewLog).
 func Of(env *model.Env, log *model.Log) *trace.Trace {
 	t := &trace.Trace{Tracks: make([]trace.Track, len(log.Lanes))}
 	if log.Counters != nil {
@@ -46,8 +46,8 @@ func Of(env *model.Env, log *model.Log) *trace.Trace {
 	return t
 }
 
-// intervals are the sub-steps, those of a lane one after the other; number is what each record is
-// in its lane, counted from 1.
+// intervals returns the sub-steps, lane after lane. number has the place of each record in its
+// lane, counted from 1.
 func intervals(log *model.Log) (list []trace.Interval, number []int32) {
 	first := make([]int32, len(log.Lanes)+1) // of each lane in list
 	steps := 0
@@ -83,8 +83,8 @@ func intervals(log *model.Log) (list []trace.Interval, number []int32) {
 	return list, number
 }
 
-// messages are those that a lane receives. Of the records of a message, the last is the one that
-// has been received.
+// messages returns the messages that a lane receives. A message with several records is shown by
+// its last one, which has a receiver.
 func messages(env *model.Env, log *model.Log, number []int32) []trace.Message {
 	var list []trace.Message
 	for i := range log.Messages {
@@ -102,9 +102,9 @@ func messages(env *model.Env, log *model.Log, number []int32) []trace.Message {
 	return inOrder(list)
 }
 
-// inOrder is messages by when they were sent.
+// inOrder sorts messages by when they were sent.
 func inOrder(list []trace.Message) []trace.Message {
-	type place struct { // of a message: what is compared most often is not far away
+	type place struct { // of a message: small, so that comparisons stay in the cache
 		sent unit.Time
 		at   int
 	}

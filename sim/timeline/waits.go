@@ -8,13 +8,14 @@ import (
 	"collsim/trace"
 )
 
-// waits says when brackets wait.
+// waits finds when brackets wait.
 type waits struct {
 	moves *activity.Activity
-	unit  []int32           // of each lane
-	busy  [][]activity.Span // of each lane, when something of it moves or a kernel of it runs
+	unit  []int32           // by lane: its unit in moves
+	busy  [][]activity.Span // by lane: when something of it moves or a kernel of it runs
 }
 
+// newWaits reads a log.
 func newWaits(env *model.Env, log *model.Log) *waits {
 	w := &waits{moves: activity.Of(log, env.Sharing), unit: make([]int32, len(log.Lanes))}
 	for i, u := range w.moves.Units {
@@ -34,8 +35,8 @@ func newWaits(env *model.Env, log *model.Log) *waits {
 	return w
 }
 
-// bracket is when one waits, whose first lane is at that place in the log: nothing of its lanes
-// moves, no kernel of them runs, and nobody gets something of what they do or puts something there.
+// bracket returns when a bracket waits; first is its first lane in the log. Then nothing of its
+// lanes moves, no kernel of them runs, and no other rank gets or puts data of its part.
 func (w *waits) bracket(b *model.BracketRecord, first int32) (list []trace.Wait) {
 	busy := activity.Within(w.moves.Aside[w.unit[first]], b.Begin, b.End)
 	for lane := first; lane < first+b.Lanes; lane++ {

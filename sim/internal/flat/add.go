@@ -1,8 +1,8 @@
 package flat
 
-// Add is append for a list that grows to thousands: where there is no room it makes room for twice
-// as many, and for the least given. Where append grows by a quarter, what it leaves behind on the
-// way comes to four times the list.
+// Add appends one value to a list that grows to thousands. A full list gets twice its room, and at
+// least the given one. append itself grows by a quarter there, so the lists that it leaves behind
+// sum to four times the last.
 func Add[T any](list []T, one T, least int) []T {
 	if len(list) == cap(list) {
 		list = append(make([]T, 0, max(2*len(list), least, 1)), list...)

@@ -2,19 +2,20 @@ package flat
 
 import "cmp"
 
-// Heap is a binary heap of entries by value: the queue of whoever orders things by time or share.
-// container/heap would allocate for each. An entry that is no longer true stays in; who pops it
-// sees that, and forgets it.
+// Heap is a binary heap of entries, least first. It stores them by value, while container/heap
+// would allocate for each. An entry that is out of date may stay in the heap: the caller recognizes
+// and drops it when it is popped.
 type Heap[K cmp.Ordered] []Entry[K]
 
-// Entry stands in a heap: First decides, then Second, then Third. Of entries that are alike in all
-// three, either may come first.
+// Entry is an entry of a heap. Entries are ordered by First, then Second, then Third. Of entries
+// that are equal in all three, either may come first.
 type Entry[K cmp.Ordered] struct {
 	First         K
 	Second, Third uint64
 	Item          int32
 }
 
+// before reports whether e is less than o.
 func (e *Entry[K]) before(o *Entry[K]) bool {
 	if e.First != o.First {
 		return e.First < o.First
@@ -25,13 +26,13 @@ func (e *Entry[K]) before(o *Entry[K]) bool {
 	return e.Third < o.Third
 }
 
-// Push puts an entry in.
+// Push adds an entry.
 func (h *Heap[K]) Push(e Entry[K]) {
 	*h = append(*h, e)
 	h.up(len(*h)-1, e)
 }
 
-// Pop takes the first entry. REQUIRES: there is one.
+// Pop removes and returns the least entry. REQUIRES: there is one.
 func (h *Heap[K]) Pop() Entry[K] {
 	a := *h
 	n := len(a) - 1
@@ -45,10 +46,10 @@ func (h *Heap[K]) Pop() Entry[K] {
 	return first
 }
 
-// Replace puts an entry in the place of the first. REQUIRES: there is one.
+// Replace removes the least entry and adds another one. REQUIRES: there is one.
 func (h *Heap[K]) Replace(e Entry[K]) { h.down(0, e) }
 
-// up puts an entry where it belongs, in the gap at i or above it.
+// up puts an entry at its place, the gap at i or above it.
 func (h *Heap[K]) up(i int, e Entry[K]) {
 	a := *h
 	for i > 0 {
@@ -61,8 +62,8 @@ func (h *Heap[K]) up(i int, e Entry[K]) {
 	a[i] = e
 }
 
-// down puts an entry where it belongs, in the gap at i or below it. It stops early where many are
-// alike, which in collectives is the rule.
+// down puts an entry at its place, the gap at i or below it. It stops early among equal entries,
+// which are common in collectives.
 func (h *Heap[K]) down(i int, e Entry[K]) {
 	a := *h
 	for down := 2*i + 1; down < len(a); down = 2*i + 1 {
@@ -77,7 +78,7 @@ func (h *Heap[K]) down(i int, e Entry[K]) {
 	a[i] = e
 }
 
-// Fix puts the entries from a place on, which have been appended, where they belong.
+// Fix restores the heap after entries have been appended from an index on.
 func (h *Heap[K]) Fix(from int) {
 	a := *h
 	if n := len(a); n-from < from {
@@ -91,7 +92,7 @@ func (h *Heap[K]) Fix(from int) {
 	}
 }
 
-// Keep forgets all entries but those that are still true.
+// Keep removes all entries but those for which isTrue returns true.
 func (h *Heap[K]) Keep(isTrue func(e *Entry[K]) bool) {
 	a := (*h)[:0]
 	for i := range *h {

@@ -2,19 +2,20 @@ package flat
 
 import "cmp"
 
-// Queue orders items, which are small numbers, by a key each that may change: an item is in it
-// once, and nothing that is no longer true is.
+// Queue orders items, which are small numbers, by keys that may change. An item is in it once, with
+// its present key.
 type Queue[K cmp.Ordered] struct {
 	heap  []queued[K]
 	spots []int32 // by item: where it is in the heap, or −1
 }
 
+// queued is an item and its key.
 type queued[K cmp.Ordered] struct {
 	key  K
 	item int32
 }
 
-// Len is how many items are in it.
+// Len returns the number of items.
 func (q *Queue[K]) Len() int { return len(q.heap) }
 
 // Grow makes room for items below n.
@@ -24,12 +25,12 @@ func (q *Queue[K]) Grow(n int) {
 	}
 }
 
-// First is the item with the least key, of which any may be that are alike in it.
+// First returns the item with the least key; any of several.
 //
 // REQUIRES: there is one.
 func (q *Queue[K]) First() (item int32, key K) { return q.heap[0].item, q.heap[0].key }
 
-// Set gives an item a key.
+// Set gives an item a key, and adds it if it is not in the queue.
 func (q *Queue[K]) Set(item int32, key K) {
 	x, i := queued[K]{key, item}, int(q.spots[item])
 	if i < 0 {
@@ -39,7 +40,7 @@ func (q *Queue[K]) Set(item int32, key K) {
 	q.place(i, x)
 }
 
-// Remove takes an item out, if it is in.
+// Remove takes an item out, if it is in the queue.
 func (q *Queue[K]) Remove(item int32) {
 	i, n := int(q.spots[item]), len(q.heap)-1
 	if i < 0 {
@@ -52,7 +53,7 @@ func (q *Queue[K]) Remove(item int32) {
 	}
 }
 
-// place puts an entry where it belongs: in the gap at i, above it or below it.
+// place puts an entry at its place: the gap at i, above it or below it.
 func (q *Queue[K]) place(i int, x queued[K]) {
 	a := q.heap
 	for i > 0 {

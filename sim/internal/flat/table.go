@@ -1,14 +1,14 @@
 package flat
 
-// Table finds a small number by a 64-bit key: open addressing in two flat arrays, so that looking
-// up allocates nothing. What was put in stays.
+// Table finds a small number by a 64-bit key: a hash table with open addressing in two flat arrays.
+// Lookups allocate nothing. Entries are never removed.
 type Table struct {
 	keys   []uint64
 	values []int32 // −1: free
 	used   int
 }
 
-// NewTable is empty.
+// NewTable returns an empty table.
 func NewTable() Table {
 	t := Table{keys: make([]uint64, 64), values: make([]int32, 64)}
 	for i := range t.values {
@@ -17,7 +17,7 @@ func NewTable() Table {
 	return t
 }
 
-// Find is the value of a key, −1 if there is none.
+// Find returns the value of a key; −1 if there is none.
 func (t *Table) Find(key uint64) int32 {
 	mask := uint64(len(t.keys) - 1)
 	for i := Spread(key) & mask; ; i = (i + 1) & mask {
@@ -41,6 +41,7 @@ func (t *Table) Put(key uint64, value int32) {
 	t.used++
 }
 
+// grow doubles the room.
 func (t *Table) grow() {
 	old := *t
 	n := 2 * len(old.keys)
@@ -55,7 +56,8 @@ func (t *Table) grow() {
 	}
 }
 
-// Spread makes near keys far: the finalizer of MurmurHash3 (Austin Appleby, public domain).
+// Spread mixes the bits of a key, so that near keys get distant hashes: the finalizer of
+// MurmurHash3 (Austin Appleby, public domain).
 func Spread(x uint64) uint64 {
 	x = (x ^ x>>33) * 0xff51afd7ed558ccd
 	x = (x ^ x>>33) * 0xc4ceb9fe1a85ec53

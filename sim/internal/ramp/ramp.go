@@ -1,26 +1,26 @@
-// Package ramp is the arithmetic of times that many ranks have, of which most are alike or follow
-// from their neighbour's: a time for each number from 0 to size − 1, kept as stretches in which it
-// grows evenly.
+// Package ramp computes with the times of many ranks at once, where most are equal or follow from
+// their neighbour's. It keeps a time for each number from 0 to size − 1, in ramps: ranges in which
+// the time grows evenly.
 //
 //	5 5 5 5 9 8 7 6 5 5 5    is    5 from 0 on, 9 from 4 on and −1 each, 5 from 8 on
 //
-// All is exact, in integers; the greater of two ramps is at most two ramps. The package knows
-// nothing of what the times are of.
+// All results are exact, in integers. The later one of two ramps is at most two ramps.
 package ramp
 
 import "collsim/unit"
 
-// Ramp is the times of the numbers from From on, up to the next ramp's: At, At + Slope, … .
+// Ramp holds the times of the numbers from From on, up to the next ramp's: At, At + Slope, At +
+// 2·Slope and so on.
 type Ramp struct {
 	From      int32
 	At, Slope unit.Time
 }
 
-// Profile is a time for each number. Its ramps follow each other from 0 on, as few as one finds
-// who goes from the first to the last.
+// Profile holds a time for each number. Its ramps follow each other from 0 on. They are as few as
+// one pass from the first number to the last finds.
 type Profile []Ramp
 
-// Push adds the times of n numbers, the first of which is r.From, to those of all numbers before.
+// Push adds the times of n numbers, with r.From first, to those of all numbers before.
 func (p Profile) Push(r Ramp, n int32) Profile {
 	if len(p) == 0 {
 		return append(p, r)
@@ -28,7 +28,7 @@ func (p Profile) Push(r Ramp, n int32) Profile {
 	last := &p[len(p)-1]
 	m := r.From - last.From
 	switch {
-	case m == 1: // one number grows as anybody likes
+	case m == 1: // a ramp of one number fits any slope
 		if slope := r.At - last.At; n == 1 || r.Slope == slope {
 			last.Slope = slope
 			return p
@@ -39,13 +39,13 @@ func (p Profile) Push(r Ramp, n int32) Profile {
 	return append(p, r)
 }
 
-// Set makes p the same time for all numbers.
+// Set makes p one time for all numbers.
 func (p Profile) Set(t unit.Time) Profile { return append(p[:0], Ramp{At: t}) }
 
-// Copy makes p what a is.
+// Copy makes p a copy of a.
 func (p Profile) Copy(a Profile) Profile { return append(p[:0], a...) }
 
-// end is where a ramp ends, of so many numbers.
+// end returns the number behind the last one of a ramp.
 func (p Profile) end(i int, size int32) int32 {
 	if i+1 < len(p) {
 		return p[i+1].From
@@ -53,8 +53,8 @@ func (p Profile) end(i int, size int32) int32 {
 	return size
 }
 
-// both visits the stretches in which two profiles have a ramp each, with their times at its first
-// number, as long as visit says so.
+// both visits the ranges in which each of two profiles has a single ramp, with their times at its
+// first number, until visit returns false.
 func both(a, b Profile, size int32, visit func(x, y Ramp, n int32) bool) {
 	for i, j, at := 0, 0, int32(0); at < size; {
 		endA, endB := a.end(i, size), b.end(j, size)
@@ -76,7 +76,9 @@ func both(a, b Profile, size int32, visit func(x, y Ramp, n int32) bool) {
 	}
 }
 
-// Later makes p the later of a and b, which are others than p.
+// Later makes p the later time of a and b for each number.
+//
+// REQUIRES: a and b do not share memory with p.
 func (p Profile) Later(a, b Profile, size int32) Profile {
 	p = p[:0]
 	if len(a) == 1 && len(b) == 1 && a[0].Slope == b[0].Slope {
@@ -84,10 +86,10 @@ func (p Profile) Later(a, b Profile, size int32) Profile {
 	}
 	both(a, b, size, func(x, y Ramp, n int32) bool {
 		d, slope := x.At-y.At, x.Slope-y.Slope
-		if d < 0 || d == 0 && slope < 0 { // x is the one that is later at first
+		if d < 0 || d == 0 && slope < 0 { // let x be the later one at first
 			x, y, d, slope = y, x, -d, -slope
 		}
-		k := n // so many numbers for which x is
+		k := n // the numbers for which x is the later one
 		if d+slope*unit.Time(n-1) < 0 {
 			k = int32(d/-slope) + 1
 		}
@@ -101,7 +103,9 @@ func (p Profile) Later(a, b Profile, size int32) Profile {
 	return p
 }
 
-// Plus makes p the sum of a and b, which are others than p.
+// Plus makes p the sum of a and b.
+//
+// REQUIRES: a and b do not share memory with p.
 func (p Profile) Plus(a, b Profile, size int32) Profile {
 	p = p[:0]
 	if len(b) == 1 && b[0].Slope == 0 {
@@ -118,10 +122,9 @@ func (p Profile) Plus(a, b Profile, size int32) Profile {
 	return p
 }
 
-// Turn makes p what another one is, by numbers that are by less than those: the time of number n is
-// that of number n + by, modulo size, which by is less than.
+// Turn makes p a rotation of a: number n gets the time of number n + by, modulo size.
 //
-// REQUIRES: a is another one than p, and 0 ≤ by < size.
+// REQUIRES: a does not share memory with p, and 0 ≤ by < size.
 func (p Profile) Turn(a Profile, by, size int32) Profile {
 	p = p[:0]
 	if by == 0 || len(a) == 1 && a[0].Slope == 0 {
@@ -144,7 +147,7 @@ func (p Profile) Turn(a Profile, by, size int32) Profile {
 	return p
 }
 
-// Reaches reports whether p is at least as late as b for all numbers; strictly: later.
+// Reaches reports whether p is at least as late as b for all numbers; if strictly, later.
 func (p Profile) Reaches(b Profile, strictly bool, size int32) bool {
 	least := unit.Time(0)
 	if strictly {
@@ -159,7 +162,7 @@ func (p Profile) Reaches(b Profile, strictly bool, size int32) bool {
 	return does
 }
 
-// Latest is the latest time of all.
+// Latest returns the latest time of all.
 func (p Profile) Latest(size int32) unit.Time {
 	latest := p[0].At
 	for i, r := range p {

@@ -132,7 +132,7 @@ func TestStretchesArePlayed(t *testing.T) {
 			env.Device.GPU.SMs = 16 // blocks stay: they need places
 		}
 		all++
-		got, parts := inStretches(s, &env, true)
+		got, parts := inEpochs(s, &env, true)
 		if got == nil {
 			return true
 		}

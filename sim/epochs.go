@@ -10,72 +10,74 @@ import (
 	"collsim/unit"
 )
 
-// A program is played stretch by stretch (schedule.Borders), and a stretch that has been played is
-// not played again. Where one has ended on all ranks at one time, nothing is under way, and nothing
-// that is still to come has been waiting for anything else than that end, the machine is as it was
-// when the run began. All that it remembers is how far ahead the hosts are with their launches, and
-// that counts up to where all launches of the stretch have been made when it begins. What follows
-// then depends on nothing but the parts, so of two stretches of the same parts the second takes
-// what the first did, later.
+// Epochs of a program. A composed schedule has global synchronization points, where all ranks wait
+// for all that came before (schedule.Borders). The parts between two such points are an epoch.
+// Epochs are simulated one by one, and equal epochs once.
 //
-// Where a stretch ends at different times, or leaves something under way, it is joined with what
-// follows; where that happens too often, the whole is played in one go.
+// Suppose an epoch has ended on all ranks at one time, nothing is in flight, and nothing to come
+// has waited for anything but that end. Then the machine is in the state in which the run began.
+// The only other state is how far the hosts are ahead with their launches. That matters only up to
+// the point where all launches of the next epoch have been made when it begins. So of two epochs of
+// the same parts the second takes as long as the first.
+//
+// An epoch that ends at different times, or leaves something in flight, is joined with the next
+// one. If that happens too often, the whole schedule is simulated at once.
 
-// chain plays a schedule stretch by stretch.
+// chain simulates a schedule epoch by epoch.
 type chain struct {
-	s        *schedule.Schedule
-	env      *model.Env
-	rules    model.Rules
-	tells    bool // when parts are carried out
-	parts    []schedule.Part
-	forms    map[*schedule.Schedule]int // by value
-	form     map[string]int
-	played   map[string]*stretch
-	now      unit.Time
-	hosts    []unit.Time // when each rank's host has issued what was played
-	of       []piece     // of each part
-	vain     int         // parts that were played in vain
-	pieces   []piece     // in order
-	distinct int
+	s         *schedule.Schedule
+	env       *model.Env
+	rules     model.Rules
+	withParts bool // report when parts are executed
+	parts     []schedule.Part
+	forms     map[*schedule.Schedule]int // the form of each schedule: equal schedules have one form
+	form      map[string]int             // by the text of a form
+	simulated map[string]*epoch          // by name
+	now       unit.Time                  // the end of the last epoch
+	hosts     []unit.Time                // when each rank's host has issued all launches so far
+	of        []piece                    // by part: the epoch that it was in
+	wasted    int                        // parts whose simulation was of no use
+	pieces    []piece                    // the epochs of the run, in order
+	distinct  int                        // epochs that were simulated
 }
 
-// piece is a part in a stretch, or a stretch with its first part in the whole.
+// piece is an epoch at its place in the run.
 type piece struct {
-	*stretch
+	*epoch
 	at    unit.Time // when it began
-	first int       // of the stretch
+	first int       // its first part
 }
 
-// stretch is what came out of playing one. Times count from its beginning.
-type stretch struct {
+// epoch holds the results of simulating some parts. Times count from its beginning.
+type epoch struct {
 	totals *model.Totals
-	alone  bool          // the machine was as at the beginning when it had ended
-	takes  unit.Time     // then
-	hosts  []unit.Time   // when the hosts had issued all, from their own beginning
-	lanes  [][]unit.Time // when those of each rank ended
-	ends   [][]partEnd   // of each part, on each of its ranks
+	alone  bool          // it left the machine in the state of the beginning
+	takes  unit.Time     // from its beginning to its end
+	hosts  []unit.Time   // by rank: when the host had issued all, from its own beginning
+	lanes  [][]unit.Time // by rank: when its lanes ended
+	ends   [][]partEnd   // by part, then rank of the part
 	busy   []Busy
 }
 
-// partEnd is when the first and the last lane of a part has ended on a rank.
+// partEnd holds when the first and the last lane of a part have ended on a rank.
 type partEnd struct{ first, last unit.Time }
 
-// inStretches plays a schedule stretch by stretch, or returns nil if that does not help.
-func inStretches(s *schedule.Schedule, env *model.Env, tells bool) (*model.Totals, []Busy) {
-	c := newChain(s, env, tells)
+// inEpochs simulates a schedule epoch by epoch. It returns nil if that is of no use.
+func inEpochs(s *schedule.Schedule, env *model.Env, withParts bool) (*model.Totals, []Busy) {
+	c := newChain(s, env, withParts)
 	if c == nil {
 		return nil, nil
 	}
 	borders := append(s.Barriers(), len(c.parts))
 	for from, next, width := 0, 0, 1; from < len(c.parts); {
 		to := borders[min(next+width, len(borders))-1]
-		p, fresh := c.play(from, to)
+		p, fresh := c.epoch(from, to)
 		switch {
 		case p == nil && to < len(c.parts) || p != nil && !p.alone && to < len(c.parts):
 			if fresh {
-				c.vain += to - from
+				c.wasted += to - from
 			}
-			if width *= 2; c.vain > len(c.parts)/vainShare {
+			if width *= 2; c.wasted > len(c.parts)/wastedShare {
 				return nil, nil
 			}
 			continue
@@ -88,13 +90,14 @@ func inStretches(s *schedule.Schedule, env *model.Env, tells bool) (*model.Total
 	return c.finished()
 }
 
-// vainShare is of how many parts one may be played in vain.
-const vainShare = 8
+// wastedShare bounds the parts that may be simulated without use: one of so many.
+const wastedShare = 8
 
-// newChain is nil where no part is like another, or where what is launched is not told apart.
-func newChain(s *schedule.Schedule, env *model.Env, tells bool) *chain {
-	c := &chain{s: s, env: env, rules: model.NewRules(s, env), tells: tells, parts: s.Parts(),
-		forms: map[*schedule.Schedule]int{}, form: map[string]int{}, played: map[string]*stretch{},
+// newChain returns nil where no part is equal to another, or where launches depend on more than the
+// parts.
+func newChain(s *schedule.Schedule, env *model.Env, withParts bool) *chain {
+	c := &chain{s: s, env: env, rules: model.NewRules(s, env), withParts: withParts, parts: s.Parts(),
+		forms: map[*schedule.Schedule]int{}, form: map[string]int{}, simulated: map[string]*epoch{},
 		hosts: make([]unit.Time, s.Spec.Ranks)}
 	checked := map[int]bool{}
 	for i := range c.parts {
@@ -120,7 +123,7 @@ func newChain(s *schedule.Schedule, env *model.Env, tells bool) *chain {
 	return c
 }
 
-// launched reports whether all that a schedule does is launched, by launches of its own.
+// launched reports whether everything that a schedule does is launched, by launches of its own.
 func launched(s *schedule.Schedule) bool {
 	var step schedule.Step
 	for rank := range s.RepresentativeRanks() {
@@ -140,7 +143,7 @@ func launched(s *schedule.Schedule) bool {
 	})
 }
 
-// formOf numbers schedules by what they do.
+// formOf returns a number for a schedule, the same for schedules that do the same.
 func (c *chain) formOf(s *schedule.Schedule) int {
 	n, known := c.forms[s]
 	if !known {
@@ -154,9 +157,9 @@ func (c *chain) formOf(s *schedule.Schedule) int {
 	return n
 }
 
-// play is the parts from one up to another, played now or before; nil if they cannot be played
-// alone. It tells whether they were played now.
-func (c *chain) play(from, to int) (p *stretch, fresh bool) {
+// epoch returns the parts in [from, to) as an epoch, simulated now or before; nil if they cannot be
+// simulated alone. fresh reports whether they were simulated now.
+func (c *chain) epoch(from, to int) (p *epoch, fresh bool) {
 	whole := true
 	list, before, ok := c.s.Epoch(from, to, func(part int) bool {
 		has, exact := c.justEnded(part)
@@ -169,20 +172,20 @@ func (c *chain) play(from, to int) (p *stretch, fresh bool) {
 	env := *c.env
 	if from > 0 {
 		env.Start = nil
-		if !c.rules.HasGPU() { // the call was launched at the beginning
+		if !c.rules.HasGPU() { // the launch was paid at the beginning of the run
 			env.Device.Launch = 0
 		}
 	}
 	name := c.name(list, before, from == 0)
 	if from > 0 && c.rules.HasGPU() {
-		env.Ahead = c.ahead(c.played[name])
-		if p = c.played[name+fmt.Sprint(env.Ahead)]; p != nil {
+		env.Ahead = c.ahead(c.simulated[name])
+		if p = c.simulated[name+fmt.Sprint(env.Ahead)]; p != nil {
 			return p, false
 		}
-	} else if p = c.played[name]; p != nil {
+	} else if p = c.simulated[name]; p != nil {
 		return p, false
 	}
-	if p = c.playNow(list, before, &env); p == nil {
+	if p = c.simulate(list, before, &env); p == nil {
 		return nil, true
 	}
 	c.distinct++
@@ -192,19 +195,19 @@ func (c *chain) play(from, to int) (p *stretch, fresh bool) {
 		}
 	}
 	if from > 0 && c.rules.HasGPU() {
-		if c.played[name] == nil { // for how long its launches take
-			c.played[name] = p
+		if c.simulated[name] == nil { // for how long its launches take
+			c.simulated[name] = p
 			env.Ahead = c.ahead(p)
 		}
 		name += fmt.Sprint(env.Ahead)
 	}
-	c.played[name] = p
+	c.simulated[name] = p
 	return p, true
 }
 
-// justEnded reports whether a part has ended now, everywhere, so that what waits for it may begin
-// later than at once: events of other streams are seen later. exact is false if it has ended
-// before, but is still to be seen.
+// justEnded reports whether a part has ended now, on all its ranks. What waits for it may then
+// begin later than at once, as events of other streams are seen later. exact is false if the part
+// has ended before, but some ranks still do not see it.
 func (c *chain) justEnded(part int) (has, exact bool) {
 	p, seen := &c.of[part], unit.Time(0)
 	now, before, streams := true, true, c.parts[part].Launch == nil
@@ -218,7 +221,7 @@ func (c *chain) justEnded(part int) (has, exact bool) {
 	return now, now || before
 }
 
-// rankOf is the rank that plays one of a part.
+// rankOf returns the rank of the whole that is a given rank of a part.
 func (c *chain) rankOf(part, place int) int {
 	if ranks := c.parts[part].Ranks; ranks != nil {
 		return ranks[place]
@@ -226,9 +229,9 @@ func (c *chain) rankOf(part, place int) int {
 	return place
 }
 
-// ahead is how far the hosts are ahead, and no more than where everything has been launched when
-// the stretch begins. like, unless nil, tells how long its launches take.
-func (c *chain) ahead(like *stretch) []unit.Time {
+// ahead returns how far each host is ahead with its launches. It is capped where everything has
+// been launched when the epoch begins. like, unless nil, has the times of the epoch's launches.
+func (c *chain) ahead(like *epoch) []unit.Time {
 	list := make([]unit.Time, len(c.hosts))
 	for rank := range list {
 		list[rank] = c.now - c.hosts[rank]
@@ -240,7 +243,7 @@ func (c *chain) ahead(like *stretch) []unit.Time {
 	return list
 }
 
-// name is the same for stretches of the same parts.
+// name returns a text that is the same for epochs of the same parts.
 func (c *chain) name(list []schedule.Part, before int, isFirst bool) string {
 	var b strings.Builder
 	fmt.Fprint(&b, isFirst, before)
@@ -256,10 +259,10 @@ func (c *chain) name(list []schedule.Part, before int, isFirst bool) string {
 	return b.String()
 }
 
-// playNow plays parts, of which the first ones stand for others. It returns nil if that fails: the
-// whole will say why.
-func (c *chain) playNow(list []schedule.Part, before int, env *model.Env) *stretch {
-	s, err := schedule.Compose("stretch", c.s.Spec.Ranks, c.s.Tensors, list)
+// simulate runs parts as a schedule of their own. The first ones, before, stand for parts that have
+// just ended. It returns nil if that fails: the simulation of the whole then gives the error.
+func (c *chain) simulate(list []schedule.Part, before int, env *model.Env) *epoch {
+	s, err := schedule.Compose("epoch", c.s.Spec.Ranks, c.s.Tensors, list)
 	if err != nil {
 		return nil
 	}
@@ -267,14 +270,14 @@ func (c *chain) playNow(list []schedule.Part, before int, env *model.Env) *stret
 		return nil
 	}
 	var log *model.Log
-	if c.tells {
+	if c.withParts {
 		log = newPartsLog(env)
 	}
 	totals, rest, err := event.RunOn(s, env, log)
 	if err != nil {
 		return nil
 	}
-	p := &stretch{totals: totals, takes: totals.Time, alone: rest.At <= totals.Time}
+	p := &epoch{totals: totals, takes: totals.Time, alone: rest.At <= totals.Time}
 	for rank, end := range rest.Ends {
 		p.alone = p.alone && end == model.Moment{T: totals.Time}
 		if rest.Hosts != nil {
@@ -288,8 +291,8 @@ func (c *chain) playNow(list []schedule.Part, before int, env *model.Env) *stret
 			p.hosts = append(p.hosts, rest.Hosts[rank]-begun)
 		}
 	}
-	c.tell(p, s, before)
-	if c.tells {
+	c.noteEnds(p, s, before)
+	if c.withParts {
 		log.Read()
 		for _, b := range busyOf(log, env.Sharing) {
 			if b.Part -= int32(before); b.Part >= 0 {
@@ -300,8 +303,8 @@ func (c *chain) playNow(list []schedule.Part, before int, env *model.Env) *stret
 	return p
 }
 
-// tell notes when lanes and parts have ended.
-func (c *chain) tell(p *stretch, s *schedule.Schedule, before int) {
+// noteEnds sets when the lanes and parts of an epoch have ended.
+func (c *chain) noteEnds(p *epoch, s *schedule.Schedule, before int) {
 	places := make([]map[int]int, 0, len(s.Parts())-before)
 	for _, part := range s.Parts()[before:] {
 		of := map[int]int{}
@@ -332,8 +335,8 @@ func (c *chain) tell(p *stretch, s *schedule.Schedule, before int) {
 	}
 }
 
-// add puts a stretch behind those before.
-func (c *chain) add(p *stretch, from, to int) {
+// add puts an epoch behind those before.
+func (c *chain) add(p *epoch, from, to int) {
 	at := piece{p, c.now, from}
 	c.pieces = append(c.pieces, at)
 	for i := from; i < to; i++ {
@@ -345,7 +348,7 @@ func (c *chain) add(p *stretch, from, to int) {
 	}
 }
 
-// finished is what there is to tell of all stretches together.
+// finished returns the results of all epochs together.
 func (c *chain) finished() (*model.Totals, []Busy) {
 	wires := c.env.Graph.Links()
 	t := &model.Totals{Time: c.now, LaneEnd: []unit.Time{}, LinkBusy: make([]unit.Time, len(wires)),
