@@ -12,39 +12,39 @@ type connection struct {
 	src, dst   int32 // lanes
 	route      int32
 	class      schedule.Class
-	bounded    bool
+	bounded    bool // it has a limited number of slots
 	tag        int32
 	head, tail int32 // messages, −1 for none
-	// unused is how many slots were never used. Of those used before, freed to last are free again,
-	// in order: marks that say since when.
+	// unused counts the slots that were never used. The list of marks from freed to last has, in
+	// order, the moments from which used slots are free again.
 	unused      int32
 	freed, last int32
-	column      int32 // in the recorder
+	column      int32 // its index in a period; −1: none
 }
 
-// message is on its way from when it is sent until the step that receives it has ended.
+// message is a message from when it is sent until the step that receives it has ended.
 type message struct {
 	since   model.Moment // when it asked for its first link: D
-	at      model.Moment // of arrival, once it is here
+	at      model.Moment // of arrival, if isHere
 	bytes   unit.Bytes   // of its data
 	carried unit.Bytes   // that cross the links
-	late    unit.Time
-	lane    int32
+	late    unit.Time    // the latency of its size
+	lane    int32        // that sends it
 	conn    int32
 	route   int32
-	peers   int32
-	next    int32 // in the connection, or of those that are free
+	peers   int32 // of its step, which share the lane's pace
+	next    int32 // in the connection, or in the list of unused entries
 	isHere  bool
 }
 
-// mark is a moment in a list: since then a slot is free again.
+// mark is an entry of a list: the moment from which a slot is free again.
 type mark struct {
 	at   model.Moment
 	next int32
 }
 
-// connect is the connection between a lane and a peer, made if need be; the one that the lane used
-// last in that direction is found at once.
+// connect returns the connection between a lane and a peer, and makes it at first use. The one that
+// the lane used last in that direction is found without a lookup.
 func (e *engine) connect(lane int32, p *schedule.Peer, out bool) int32 {
 	l := &e.lanes[lane]
 	src, dst, near := e.first[p.Rank]+p.Lane, lane, &l.in
@@ -60,8 +60,9 @@ func (e *engine) connect(lane int32, p *schedule.Peer, out bool) int32 {
 	return i
 }
 
-// connection is the one between two lanes that has the class and the tag of a peer. Those with a
-// tag are found by the number of the one without, which is made for that if need be.
+// connection returns the connection between two lanes with the class and the tag of a peer.
+// Connections with a tag are found by the number of the one without a tag, which is made for that
+// if need be.
 func (e *engine) connection(src, dst int32, p *schedule.Peer) int32 {
 	key := uint64(src)<<33 | uint64(dst)<<2 | uint64(p.Class)
 	i := e.connBy.Find(key)
@@ -81,6 +82,7 @@ func (e *engine) connection(src, dst int32, p *schedule.Peer) int32 {
 	return i
 }
 
+// newConnection makes a connection between two lanes.
 func (e *engine) newConnection(src, dst int32, p *schedule.Peer) int32 {
 	from := &e.lanes[src]
 	c := connection{src: src, dst: dst, class: p.Class, tag: p.Tag, head: -1, tail: -1, freed: -1,
@@ -94,8 +96,8 @@ func (e *engine) newConnection(src, dst int32, p *schedule.Peer) int32 {
 	return int32(len(e.conns) - 1)
 }
 
-// slot says when the connection has a slot for the next message; not known where the receiver has
-// not got so far.
+// slot returns when the connection has a slot for the next message. It is not known before the
+// receiver has freed one.
 func (e *engine) slot(c *connection) (at model.Moment, known bool) {
 	switch {
 	case !c.bounded || c.unused > 0:
@@ -106,7 +108,7 @@ func (e *engine) slot(c *connection) (at model.Moment, known bool) {
 	return e.marks[c.freed].at, true
 }
 
-// take uses the slot that was found.
+// take uses the slot that slot has found.
 func (e *engine) take(c *connection) {
 	switch {
 	case !c.bounded:
@@ -122,7 +124,7 @@ func (e *engine) take(c *connection) {
 	}
 }
 
-// free makes one more slot free from a moment on.
+// free adds a slot that is free from a moment on.
 func (e *engine) free(c *connection, at model.Moment) {
 	i := e.freeMark
 	if i < 0 {
@@ -140,7 +142,7 @@ func (e *engine) free(c *connection, at model.Moment) {
 	c.last = i
 }
 
-// release makes the slot of a received message free from a moment on, and forgets the message.
+// release frees the slot of a received message at a moment, and the message's entry.
 func (e *engine) release(m int32, at model.Moment) {
 	conn := e.messages[m].conn
 	if c := &e.conns[conn]; c.bounded {
@@ -165,7 +167,7 @@ func (e *engine) enqueue(m int32) {
 	e.waiting++
 }
 
-// dequeue takes the first message out of its connection.
+// dequeue removes the first message of a connection and returns it.
 func (e *engine) dequeue(c *connection) int32 {
 	m := c.head
 	if c.head = e.messages[m].next; c.head < 0 {
@@ -175,6 +177,7 @@ func (e *engine) dequeue(c *connection) int32 {
 	return m
 }
 
+// newMessage stores a message and returns its index.
 func (e *engine) newMessage(m message) int32 {
 	m.next = -1
 	i := e.freeMessage
@@ -187,7 +190,7 @@ func (e *engine) newMessage(m message) int32 {
 	return i
 }
 
-// arrived tells that the last byte of a message has come to its end.
+// arrived sets the arrival of a message, whose last byte has come over its last link at a moment.
 func (e *engine) arrived(m int32, at model.Moment) {
 	x := &e.messages[m]
 	x.at, x.isHere = at.Plus(x.late), true

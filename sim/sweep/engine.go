@@ -13,70 +13,70 @@ type engine struct {
 	network model.Network
 	totals  model.Totals
 	isFluid bool
-	why     string // it cannot be swept: why
+	why     string // the reason why the schedule cannot be swept; empty: none so far
 
 	programs   []*schedule.Program
-	first      []int32 // lane of each rank among all, and their number
+	first      []int32 // by rank: its first lane; then the number of all lanes
 	lanes      []lane
 	unfinished int
 	ready      []int32 // lanes that may be able to go on in this row
-	later      []int32 // and in the next
-	serving    bool    // this row's messages are under way: who wakes up waits for the next
+	later      []int32 // lanes that may be able to go on in the next row
+	serving    bool    // links serve the row's messages: a lane that wakes up waits for the next row
 	step       schedule.Step
-	steadyAt   map[int32]bool // what is steady of a program that is every rank's, by place
+	steadyAt   map[int32]bool // for a program common to all ranks: isSteady by place
 
 	conns         []connection
 	connBy, tagBy flat.Table
 	messages      []message
-	freeMessage   int32
+	freeMessage   int32 // head of the list of unused messages
 	waiting       int64 // messages that have not been received
 	marks         []mark
-	freeMark      int32
+	freeMark      int32 // head of the list of unused marks
 
 	links    []link   // that routes cross
-	linkOf   []int32  // of the network's, 1 more; 0: none
-	hops     []int32  // of network.Hops, in links
+	linkOf   []int32  // by link of the network: its index in links plus 1; 0: none
+	hops     []int32  // network.Hops as indices of links
 	packets  []packet // of this row
-	asked    []int32  // packets that ask for a link, of the next batch
-	batch    []int32  // and of this one
+	asked    []int32  // packets that ask for a link in the next batch
+	batch    []int32  // packets that ask for a link in this batch
 	touched  []int32  // links that are asked in this batch
-	batchNow int32    // its number
+	batchNow int32    // the number of this batch
 
 	isInstant bool // some link may take no time: waves count
 
 	recorder
 }
 
-// lane is what is kept of a lane.
+// lane is the state of a lane.
 type lane struct {
 	cursor  schedule.Cursor
-	end     model.Moment // of the step before
-	until   model.Moment // of the present step: the latest that is known of D and its messages
+	end     model.Moment // of its last sub-step
+	until   model.Moment // of the present sub-step: the latest known of D and what its messages do
 	rank    int32
 	channel int32
 	slices  int32
-	key     uint64 // who it is, of those that ask a link at one time
+	key     uint64 // the rank of its requests among those of one time: model.LaneKey
 	pending int32  // messages of the present step that must leave
 	posts   []model.Moment
-	isPost  bool
-	isReady bool
+	isPost  bool // the present sub-step posts an event
+	isReady bool // it is in engine.ready or engine.later
 	waits   waiting
 	on      int32 // the connection or lane that it waits for
-	waiters int32 // the lanes that wait for its posts, −1 for none
-	next    int32 // lane that waits for the same lane's posts
-	actor   int32 // in the recorder
+	waiters int32 // the first lane that waits for its posts; −1: none
+	next    int32 // the next lane that waits for the same lane's posts
+	actor   int32 // its index in the recorder; −1: none
 
 	// Its present step, resolved.
-	place    int32 // where it is written; −1: not looked at
-	isSteady bool  // and is the same in all iterations of its loop
-	in, out  int32 // connection last used each way
+	place    int32 // of the step in its program; −1: not resolved
+	isSteady bool  // the step is the same in all iterations of its loop
+	in, out  int32 // the connection last used in each direction
 	sources  int32
 	receives []int32 // connections
 	sends    []sending
 	awaits   []schedule.Event
 	posting  bool
 	sizes    []size  // by slice
-	received []int32 // messages
+	received []int32 // messages of the present sub-step
 }
 
 // sending is a message that a step sends.
@@ -85,15 +85,17 @@ type sending struct {
 	framing schedule.Framing
 }
 
-// size is what a sub-step moves and costs; bytes are unknown where the messages tell.
+// size holds the bytes that a sub-step moves, and its cost D − S. Both are unknown for a step whose
+// size is that of the messages that it receives.
 type size struct {
 	bytes unit.Bytes
 	cost  unit.Time
 }
 
+// unknown is size.bytes of such a step.
 const unknown unit.Bytes = -1
 
-// waiting is what a lane that cannot go on waits for.
+// waiting names the kind of event that a lane waits for.
 type waiting uint8
 
 const (
@@ -101,10 +103,11 @@ const (
 	forMessage         // of connection on
 	forSlot            // of connection on
 	forEvent           // of lane on
-	forStep            // its own, to end
-	forEver            // it has come to its end
+	forStep            // for its own step to end
+	forEver            // the lane has ended
 )
 
+// newEngine returns the state at the beginning of a run.
 func newEngine(s *schedule.Schedule, env *model.Env) *engine {
 	e := &engine{rules: model.NewRules(s, env), network: model.NewNetwork(env.Graph),
 		isFluid: env.Sharing == model.Fluid, connBy: flat.NewTable(), tagBy: flat.NewTable(),
@@ -138,8 +141,8 @@ func newEngine(s *schedule.Schedule, env *model.Env) *engine {
 	return e
 }
 
-// run plays row by row: each lane goes on as far as it can without a message that is sent in this
-// row; then all messages of the row cross their links.
+// run simulates row by row. In a row each lane goes on as far as it can without a message that is
+// sent in this row. Then all messages of the row cross their links.
 func (e *engine) run() {
 	for len(e.ready) > 0 && e.why == "" {
 		e.record()
@@ -158,14 +161,14 @@ func (e *engine) run() {
 	}
 }
 
-// refuse notes why it cannot be swept.
+// refuse sets the reason why the schedule cannot be swept.
 func (e *engine) refuse(why string) {
 	if e.why == "" {
 		e.why = why
 	}
 }
 
-// wake puts a lane among those that may be able to go on.
+// wake adds a lane to those that may be able to go on.
 func (e *engine) wake(i int32) {
 	l := &e.lanes[i]
 	switch {
@@ -179,10 +182,10 @@ func (e *engine) wake(i int32) {
 	l.isReady, l.waits = true, forNothing
 }
 
-// runLanes lets every lane that is awake go on, up to its next step that sends. In what order does
-// not matter: each finds only times that are final, if the guess is right.
+// runLanes lets every ready lane go on, up to its next step that sends. Their order does not
+// matter: if the guess is right, each lane uses only times that are final.
 func (e *engine) runLanes() {
-	for n := 0; n < len(e.ready) && e.why == ""; n++ { // it grows meanwhile
+	for n := 0; n < len(e.ready) && e.why == ""; n++ { // ready grows during the loop
 		i := e.ready[n]
 		l := &e.lanes[i]
 		l.isReady = false

@@ -79,8 +79,8 @@ func exchanges(t *testing.T) *schedule.Schedule {
 	}})
 }
 
-// TestNoPeriods: what is in segments, and what a link that stores it forwards in no time, is played
-// row by row.
+// TestNoPeriods: messages in segments, and messages that a link stores and forwards in no time, are
+// simulated without periods.
 func TestNoPeriods(t *testing.T) {
 	noLimit := func(env *model.Env) { // of the last link of each route
 		for rank := range 4 {
@@ -99,7 +99,7 @@ func TestNoPeriods(t *testing.T) {
 		s, env := exchanges(t), simtest.OnSwitch(t, 4, simtest.GBs, unit.Microsecond)
 		env.Sharing = model.FIFO
 		change(&env)
-		e, err := play(s, &env)
+		e, err := simulate(s, &env)
 		require.NoError(t, err, name)
 		want, err := event.Run(s, &env, nil)
 		require.NoError(t, err)
@@ -127,7 +127,7 @@ func TestInstantLinks(t *testing.T) {
 		}
 		want, err := event.Run(s, &env, nil)
 		require.NoError(t, err)
-		e, err := play(s, &env)
+		e, err := simulate(s, &env)
 		if err != nil {
 			continue
 		}
@@ -319,7 +319,7 @@ func TestStateBeforeAPeriod(t *testing.T) {
 			env.Device.CopyRate = simtest.GBs
 			want, err := event.Run(s, &env, nil)
 			require.NoError(t, err)
-			e, err := play(s, &env)
+			e, err := simulate(s, &env)
 			require.NoError(t, err, "%s, %v", name, sharing)
 			require.Equal(t, want, e.finished(), "%s, %v", name, sharing)
 			t.Logf("%s, %v: %d periods", name, sharing, e.periods)
@@ -354,7 +354,7 @@ rank *
 		env.Graph, err = topology.New("switch", 3, simtest.GBs, unit.Microsecond)
 		require.NoError(t, err)
 		env.Start = []unit.Time{0, unit.Time(late) * 100 * unit.Nanosecond, 0}
-		e, err := play(s, &env)
+		e, err := simulate(s, &env)
 		require.NoError(t, err)
 		require.Positive(t, e.periods)
 		want, err := event.Run(s, &env, nil)

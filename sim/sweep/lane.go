@@ -6,8 +6,8 @@ import (
 	"collsim/unit"
 )
 
-// resolve finds what a lane's present step does; what is the same in all iterations of a loop only
-// once.
+// resolve sets the fields of a lane's present step. A step that is the same in all iterations of a
+// loop is resolved once.
 func (e *engine) resolve(i int32) {
 	l := &e.lanes[i]
 	place := l.cursor.Place()
@@ -44,7 +44,7 @@ func (e *engine) resolve(i int32) {
 	l.place, l.isSteady = place, len(s.Await) == 0 && e.isSteady(p, &l.cursor)
 }
 
-// isSteady reports whether a step is the same in all iterations of the loop that it is in.
+// isSteady reports whether a step is the same in all iterations of its loop.
 func (e *engine) isSteady(p *schedule.Program, c *schedule.Cursor) bool {
 	if loop, _ := c.Around(); loop < 0 {
 		return false
@@ -60,7 +60,7 @@ func (e *engine) isSteady(p *schedule.Program, c *schedule.Cursor) bool {
 	return known
 }
 
-// cost is D − S of a sub-step of n bytes.
+// cost returns D − S of a sub-step of n bytes.
 func (e *engine) cost(rank int32, s *schedule.Step, n unit.Bytes) unit.Time {
 	if len(s.From) == 0 && model.IsFree(s, false) {
 		return 0
@@ -68,8 +68,8 @@ func (e *engine) cost(rank int32, s *schedule.Step, n unit.Bytes) unit.Time {
 	return e.rules.Cost(rank, s, n)
 }
 
-// start is S of a lane's sub-step, if all is known that it depends on; otherwise the lane waits for
-// the first thing that is not.
+// start returns S of a lane's sub-step, if all that it depends on is known. Otherwise the lane
+// waits for the first thing that is not.
 func (e *engine) start(i int32) (at model.Moment, known bool) {
 	l := &e.lanes[i]
 	at = l.end
@@ -108,12 +108,12 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 	return at, true
 }
 
-// perform carries out a lane's sub-step, which starts at S = start.
+// perform executes a lane's sub-step, which starts at S = start.
 func (e *engine) perform(i int32, start model.Moment) {
 	l := &e.lanes[i]
 	n := l.sizes[l.cursor.Slice()]
 	if n.bytes == unknown {
-		n = e.told(l)
+		n = e.sizeReceived(l)
 	}
 	e.totals.Steps++
 	l.waits, l.pending = forStep, int32(len(l.sends))
@@ -148,8 +148,9 @@ func (e *engine) perform(i int32, start model.Moment) {
 	}
 }
 
-// told is what a sub-step moves of which only the messages tell, and costs.
-func (e *engine) told(l *lane) (n size) {
+// sizeReceived returns the size and cost of a sub-step whose size is that of the largest message
+// that it receives.
+func (e *engine) sizeReceived(l *lane) (n size) {
 	n.bytes = 0
 	for _, c := range l.receives {
 		n.bytes = max(n.bytes, e.messages[e.conns[c].head].bytes)
@@ -159,7 +160,7 @@ func (e *engine) told(l *lane) (n size) {
 	return n
 }
 
-// finish ends the lane's present step: E is l.until.
+// finish ends a lane's present sub-step: E is l.until.
 func (e *engine) finish(i int32) {
 	l := &e.lanes[i]
 	l.end = l.until
@@ -183,7 +184,7 @@ func (e *engine) finish(i int32) {
 	}
 }
 
-// left tells a lane that the last byte of a message of its step has left.
+// left notes that the last byte of a message of a lane's step has left.
 func (e *engine) left(i int32, at model.Moment) {
 	l := &e.lanes[i]
 	l.until = model.Later(l.until, at)

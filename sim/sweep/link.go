@@ -11,22 +11,23 @@ import (
 // link is the state of a link.
 type link struct {
 	model.Link
-	number int32 // in the network
-	busy   unit.Time
-	load   unit.Bytes
-	free   unit.Time // when it can carry the next message
-	// What asked last, of all that it has carried: nothing may come before that any more.
+	number int32      // in the network
+	busy   unit.Time  // the time that it has carried messages
+	load   unit.Bytes // the bytes that it has carried
+	free   unit.Time  // when it can carry the next message
+	// last, lastBy and lastOf are the latest request that it has served: its moment, key and message.
+	// A request that the rules put before that refutes the guess.
 	last    model.Moment
 	lastBy  uint64
-	lastOf  int32 // the message
-	isLater bool  // it was not the message's first segment
-	head    int32 // packets that ask for it in this batch, in order; −1 for none
-	tail    int32
-	batch   int32 // in which a flow has begun to cross it
-	crossed int32 // in a period
+	lastOf  int32
+	isLater bool  // the latest request was not for the message's first segment
+	head    int32 // the first packet that asks for it in this batch, in order; −1: none
+	tail    int32 // the last of these
+	batch   int32 // the last batch in which a flow has begun to cross it
+	crossed int32 // its index in a period; −1: none
 }
 
-// link is the link of a number in the network.
+// link returns the index of a link of the network, and adds it at first use.
 func (e *engine) link(on int32) int32 {
 	if e.linkOf[on] == 0 {
 		e.links = flat.Add(e.links, link{Link: e.network.Links[on], number: on, head: -1, crossed: -1,
@@ -41,17 +42,17 @@ func (e *engine) link(on int32) int32 {
 // packet is a message, or a segment of one, that asks for a link.
 type packet struct {
 	at, tail   model.Moment // when it asks; when its last byte has come over the links so far
-	from, to   unit.Bytes   // of the message
-	by         uint64       // who asks, of those at one time: the lane, or the wire
+	from, to   unit.Bytes   // the bytes of the message that it has
+	by         uint64       // key among requests of one time: that of the lane, or of the wire
 	message    int32
-	begin, hop int32 // its links are hops[begin:end], the next is hop
+	begin, hop int32 // its links are hops[begin:end]; hop is the next one
 	end        int32
-	next       int32 // that asks for the same link
-	isLast     bool  // of the message's segments
+	next       int32 // the next packet that asks for the same link
+	isLast     bool  // the message's last segment
 }
 
-// before reports whether a packet is served before another that asks for the same link. Of what one
-// lane sends, and of what comes over one wire at one time, the earlier has been asked for earlier.
+// before reports whether a packet is served before another one that asks for the same link. Packets
+// of one lane or wire that ask at one time stay in the order of their requests.
 func (p *packet) before(o *packet) bool {
 	if p.at.T != o.at.T {
 		return p.at.T < o.at.T
@@ -62,7 +63,7 @@ func (p *packet) before(o *packet) bool {
 	return p.by < o.by
 }
 
-// addPacket lets the part of a message that begins at from ask for its first link.
+// addPacket has the segment of a message that begins at a byte ask for its first link.
 func (e *engine) addPacket(m int32, from unit.Bytes, at model.Moment) {
 	x := &e.messages[m]
 	r := &e.network.Routes[x.route]
@@ -72,8 +73,8 @@ func (e *engine) addPacket(m int32, from unit.Bytes, at model.Moment) {
 		message: m, begin: r.From, hop: r.From, end: r.To, isLast: to == x.carried}, len(e.lanes))
 }
 
-// serve lets links carry the packets that ask for them: those of the batch, each link in order. If
-// a link has carried before what asks after one of these, the guess was wrong.
+// serve has links carry the packets of the batch, each link in the order of its requests. If a link
+// has already carried a packet that comes after one of these, the guess was wrong.
 func (e *engine) serve() {
 	e.batch, e.asked = e.asked, e.batch[:0]
 	e.touched = e.touched[:0]
@@ -95,7 +96,7 @@ func (e *engine) serve() {
 	}
 }
 
-// line puts a packet in its place among those that ask for a link.
+// line inserts a packet into the queue of a link.
 func (e *engine) line(l *link, p int32) {
 	x := &e.packets[p]
 	x.next = -1
@@ -118,7 +119,8 @@ func (e *engine) line(l *link, p int32) {
 	}
 }
 
-// follows verifies that a request comes after all that the link has served.
+// follows reports whether a request comes after all that the link has served, and makes it the
+// latest.
 func (l *link) follows(at model.Moment, by uint64) bool {
 	if b := l.last; at.T < b.T || at.T == b.T && (at.Wave < b.Wave ||
 		at.Wave == b.Wave && by < l.lastBy) {
@@ -128,10 +130,10 @@ func (l *link) follows(at model.Moment, by uint64) bool {
 	return true
 }
 
-// carry lets a link carry a packet.
+// carry has a link carry a packet.
 func (e *engine) carry(on, i int32) {
 	l, p := &e.links[on], &e.packets[i]
-	// Of further segments of several messages of one lane that ask at one time, the guess does not
+	// Further segments of several messages of one lane may ask at one time. The guess does not
 	// know which has been asked for earlier.
 	isTie := (p.from > 0 || l.isLater) && p.at == l.last && p.by == l.lastBy &&
 		p.message != l.lastOf
@@ -162,7 +164,8 @@ func (e *engine) carry(on, i int32) {
 	}
 }
 
-// firstLink is the first link's part: the lane lets go of the packet.
+// firstLink does what only a packet's first link does: the packet leaves the lane, and the
+// message's next segment asks for the link.
 func (e *engine) firstLink(i int32, start, over model.Moment, l *link) {
 	p := &e.packets[i]
 	x := &e.messages[p.message]
@@ -178,7 +181,7 @@ func (e *engine) firstLink(i int32, start, over model.Moment, l *link) {
 	}
 }
 
-// slowest is how long n bytes take on the slowest link of a route, of which l is one.
+// slowest returns how long n bytes take on the slowest link of a route that l is on.
 func (l *link) slowest(r *model.Route, n unit.Bytes) unit.Time {
 	if r.Slowest == l.Bandwidth {
 		return l.Over(n)
@@ -186,8 +189,8 @@ func (l *link) slowest(r *model.Route, n unit.Bytes) unit.Time {
 	return n.Over(r.Slowest)
 }
 
-// flow lets the messages of a row flow, each alone on all links of its route. Two on one link at a
-// time would share it: then the guess, that none do, was wrong.
+// flow has the messages of a row flow, each alone on all links of its route. If two of them were on
+// one link at a time they would share it, and the guess was wrong.
 func (e *engine) flow() {
 	e.batch, e.asked = e.asked, e.batch[:0]
 	if e.batchNow++; e.meets() {
@@ -234,7 +237,7 @@ func (e *engine) meets() bool {
 	return meets
 }
 
-// drained is when a flow is over that is alone on its links.
+// drained returns when a flow that is alone on its links ends.
 func (e *engine) drained(rank int32, x *message, path *model.Route) unit.Time {
 	t, ok := e.rules.Alone(rank, x.peers, path.Slowest, x.carried)
 	if !ok {
@@ -243,7 +246,7 @@ func (e *engine) drained(rank int32, x *message, path *model.Route) unit.Time {
 	return min(x.since.T+t, unit.Forever)
 }
 
-// disordered refuses because a guess was wrong.
+// disordered refuses because the guess was wrong.
 func (e *engine) disordered() {
 	if e.isFluid {
 		e.refuse("flows share a link")

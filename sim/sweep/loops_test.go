@@ -125,7 +125,7 @@ func TestLoops(t *testing.T) {
 				env.Segment = 7
 			}
 		}
-		e, err := play(s, &env)
+		e, err := simulate(s, &env)
 		var not *NotSwept
 		if errors.As(err, &not) {
 			why[not.Why]++
@@ -239,7 +239,7 @@ func TestDrift(t *testing.T) {
 			model.FIFO: "links are asked in another order than was guessed"} {
 			env := simtest.OnSwitch(t, 2, simtest.GBs, unit.Microsecond)
 			env.Sharing, env.Slots, env.Device.CopyRate = sharing, 0, simtest.GBs
-			e, err := play(s, &env)
+			e, err := simulate(s, &env)
 			want, wrong := event.Run(s, &env, nil)
 			require.NoError(t, wrong)
 			if err == nil { // they meet, and from then on the one waits for the other each time

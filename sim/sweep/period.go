@@ -6,78 +6,80 @@ import (
 	"collsim/unit"
 )
 
-// period is rows that repeat themselves, in a form that can be played without a look at lanes,
-// connections and routes. Moments are left, as stamps.
+// period holds rows that repeat themselves, in a form that replay can repeat without lanes,
+// connections and routes: only times are left, as stamps.
 //
-// The messages of a connection, of which there are m in a period, lie in m columns: number n in
-// row n/m of column n mod m, of rows that are used over and over again. Slots that are free lie
-// there likewise.
+// A connection with m messages in a period has m columns. Its message n is in row n/m of column
+// n mod m. Rows are a ring: they are used again. The free slots of a connection are stored likewise.
 type period struct {
 	turns []move
 	gains []gain
 	puts  []put
 	hops  []hop
-	sizes // of the turns, and what follows from them
+	sizes // of the turns, and the times that follow from them
 	clock
-	lambda unit.Time
-	stores bool // store-and-forward
+	lambda unit.Time // of freed slots
+	stores bool      // store-and-forward
 
-	ends     []stamp // of the actors
-	arrivals table
-	slots    table
+	ends     []stamp // by actor: the end of its last turn
+	arrivals table   // of messages
+	slots    table   // the times from which slots are free
 	links    []crossed
-	number   []int32 // of the links in the engine
+	number   []int32 // by index in links: the link of the engine
 
 	columns []column  // of the connections
-	putBy   []int32   // who puts the messages of a column
-	sum     unit.Time // of all that takes time
+	putBy   []int32   // by column of arrivals: the put that fills it
+	sum     unit.Time // a bound on the length of a period
 
-	longest int32 // way of a message, in links
-	isOwned bool  // a link that nothing has to wait for is free ever after
-	waited  bool  // something had to wait for a link, in the present row
-	lean    []lean
-	spans   []span // of lean turns, then class
+	longest int32  // the most links that a message crosses
+	isOwned bool   // a link at which no message has waited in a row makes none wait later
+	waited  bool   // a message has waited for a link in the present row
+	lean    []lean // the turns in short form; see replay.go
+	spans   []span // by lean turn, then class
 }
 
-// move is a turn: it gains what gains has from gains on, and puts out what puts has, up to those of
-// the next turn.
+// move is a turn of the period: a sub-step of an actor. Its gains and puts are those from these
+// indices on, up to those of the next turn.
 type move struct {
 	actor       int32
 	gains, puts int32
 }
 
-// gain is a message that is received, and the slot that this frees: −1 for none.
-type gain struct{ column, slot, later int32 }
-
-// put is a message that is sent: the slot that it takes, −1 for none, where it arrives, and its
-// hops, up to those of the next.
-type put struct {
-	turn          int32
-	slot          int32
-	column, later int32
-	hops          int32
-	isFlow        bool // it crosses its links in lead, all at once
+// gain is a message that is received, and the slot that this frees.
+type gain struct {
+	column      int32 // of the message in arrivals
+	slot, later int32 // column of the slot, −1 for none, and how many rows later it is used
 }
 
-// hop is a link that is crossed.
+// put is a message that is sent. Its hops are those from hops on, up to those of the next put.
+type put struct {
+	turn          int32
+	slot          int32 // column of the slot that it takes; −1: none
+	column, later int32 // column of its arrival, and how many rows later it is received
+	hops          int32
+	isFlow        bool // it crosses all its links at once, in the time figure.lead
+}
+
+// hop is a link that a message crosses.
 type hop struct {
 	latency unit.Time
 	link    int32
 }
 
-// crossed is the state of a link.
+// crossed is the state of a link in the period.
 type crossed struct {
 	free, last stamp
-	by         int32 // who asks: a lane, by −1 less its number, or a link, by 1 more; 0: nobody yet
+	by         int32 // source of its requests: −1 − lane, or 1 + link; 0: none yet
 }
 
-// table has rows that are used over and over again, as many as a power of two.
+// table is a ring of rows of times; their number is a power of two.
 type table struct {
 	times       []stamp
-	width, mask int32
+	width, mask int32 // columns; number of rows − 1
 	rows        int32 // that are needed
 }
 
+// make allocates the table. It reports false if that would be too large.
 func (t *table) make() bool {
 	n := int32(1)
 	for n < t.rows {
@@ -90,21 +92,23 @@ func (t *table) make() bool {
 	return true
 }
 
-// at is where a time lies that is so many rows on from a row.
+// at returns the time in a row and column.
 func (t *table) at(row, column int32) *stamp { return &t.times[row&t.mask*t.width+column] }
 
+// mostTimes bounds the times of a table: 64 MiB.
 const mostTimes = 1 << 23
 
-// column is where the messages and slots of a connection lie.
+// column says where the messages and slots of a connection are stored.
 type column struct {
 	conn                int32
-	first, slots        int32 // columns of each
-	sends, receives     int32 // of a period
-	sent, received      int32 // so far
-	waiting, free, idle int32 // messages and free slots at the beginning; of these, never used
+	first, slots        int32 // its first column in arrivals and in slots; slots is −1 if unbounded
+	sends, receives     int32 // in a period
+	sent, received      int32 // so far, while the period is compiled
+	waiting, free, idle int32 // messages and free slots at the beginning; slots never used
 }
 
-// repeat plays what has been recorded again and again, if it is a period.
+// repeat replays the recorded rows as often as all actors' loops allow, if they are a period. It
+// reports whether they are one.
 func (e *engine) repeat() bool {
 	times := int32(1) << 30
 	for i := range e.actors {
@@ -137,7 +141,7 @@ func (e *engine) repeat() bool {
 	}
 	if !is || p.classes > 1 && times < p.arrivals.rows ||
 		!p.fits(int64(times), p.sum, p.longest) {
-		return false // it is none, or times might not be counted so far
+		return false // no period, or times might overflow
 	}
 	e.periods++
 	if !p.replay(times) {
@@ -148,7 +152,8 @@ func (e *engine) repeat() bool {
 	return true
 }
 
-// findColumns counts what each connection brings, and reports whether it brings what it is given.
+// findColumns assigns columns to connections. It reports false unless each connection receives in
+// the period as many messages as it sends.
 func (e *engine) findColumns(p *period) bool {
 	for i := range e.turns {
 		t := &e.turns[i]
@@ -196,13 +201,14 @@ func (e *engine) findColumns(p *period) bool {
 	return a.make() && s.make()
 }
 
-// message is where message number n lies, as seen from a row.
+// message returns where the n-th message is stored: how many rows later, and its column.
 func (c *column) message(n int32) (later, column int32) { return n / c.sends, c.first + n%c.sends }
 
-// slot is where free slot number n lies.
+// slot returns where the n-th free slot is stored.
 func (c *column) slot(n int32) (later, column int32) { return n / c.sends, c.slots + n%c.sends }
 
-// fill puts what lies in the connections into the tables.
+// fill copies the messages and free slots of the connections, and the ends of the lanes, into the
+// period.
 func (e *engine) fill(p *period) {
 	for i := range p.columns {
 		c := &p.columns[i]
@@ -222,7 +228,8 @@ func (e *engine) fill(p *period) {
 	}
 }
 
-// compile makes turns of what has been recorded.
+// compile makes turns, gains and puts of the recorded rows. It reports false if they cannot be
+// replayed.
 func (e *engine) compile(p *period) bool {
 	p.isOwned = !p.stores
 	p.putBy = make([]int32, p.arrivals.width)
@@ -253,9 +260,9 @@ func (e *engine) compile(p *period) bool {
 	return e.sameSizes(p)
 }
 
-// sameSizes reports whether messages are as large as those in their place a period before: those
-// that lie in the connections, and so what steps move of which only the messages tell. Where sizes
-// vary, no step asks.
+// sameSizes reports whether each message is as large as the one in its place a period before. The
+// messages that wait in connections must be so too, since they may set the size of a step. Where
+// sizes vary from row to row, no step takes its size from messages.
 func (e *engine) sameSizes(p *period) bool {
 	if p.classes > 1 {
 		return true
@@ -273,7 +280,7 @@ func (e *engine) sameSizes(p *period) bool {
 		}
 	}
 	for i := range e.turns {
-		if !e.turns[i].isTold {
+		if !e.turns[i].fromMessages {
 			continue
 		}
 		most := unit.Bytes(0)
@@ -328,7 +335,7 @@ func (e *engine) compilePut(p *period, turn int32, x end) bool {
 	return true
 }
 
-// cross is a link in the period.
+// cross returns the index of a link in the period, and adds it at first use.
 func (e *engine) cross(p *period, on int32) int32 {
 	l := &e.links[on]
 	if l.crossed < 0 {
@@ -340,7 +347,7 @@ func (e *engine) cross(p *period, on int32) int32 {
 	return l.crossed
 }
 
-// settle is the state after so many more periods.
+// settle sets the engine's state after a number of replayed periods.
 func (e *engine) settle(p *period, times int32) {
 	r, n := &e.totals, int64(times)
 	for i := range e.turns {
@@ -352,7 +359,7 @@ func (e *engine) settle(p *period, times int32) {
 	for i := range e.actors {
 		a := &e.actors[i]
 		l := &e.lanes[a.lane]
-		l.end, l.place = p.moment(p.ends[i]), -1 // in the midst of a step, which may be of another size
+		l.end, l.place = p.moment(p.ends[i]), -1 // the lane may be within a step of another size
 		l.cursor.Skip(times*a.iterations(&l.cursor), times*(l.cursor.Step-a.at.Step))
 	}
 	for i, on := range p.number {
@@ -364,7 +371,7 @@ func (e *engine) settle(p *period, times int32) {
 	}
 }
 
-// settleColumn puts into a connection what lies in the tables.
+// settleColumn copies messages and slots of a connection back from the tables.
 func (e *engine) settleColumn(p *period, c *column, times int32) {
 	n, conn := int32(0), &e.conns[c.conn]
 	for m := conn.head; m >= 0; m = e.messages[m].next {

@@ -5,34 +5,34 @@ import (
 	"collsim/sim/internal/flat"
 )
 
-// Rows repeat themselves: what happens in one depends on counts alone (of messages that lie there,
-// of free slots), never on times. So where all lanes that take part are in loops whose steps are
-// the same each time, rows are written down until each of those lanes is where it was, in a later
-// iteration, and each connection has given out as many messages as it was given. From then on the
-// same happens again and again, until a lane comes to the end of its loop: that is a period, which
-// is played without looking at a step (period.go, replay.go).
+// Recording periods. What happens in a row depends only on counts (of messages that have arrived,
+// of free slots), never on times. So rows are recorded where all lanes that take part are in loops
+// whose steps are the same each time. Recording ends when each of these lanes is back at its place,
+// in a later iteration, and each connection has received as many messages as it was sent. From then
+// on the same rows repeat until a lane comes to the end of its loop. These rows are a period, which
+// is replayed without looking at steps (period.go, replay.go).
 
-// recorder is what is written down of rows.
+// recorder holds the rows recorded so far.
 type recorder struct {
 	isRecording bool
-	beacon      int32   // a lane in a loop: the rows may repeat themselves when it is back
+	beacon      int32   // a lane in a loop: rows may repeat when it is back at its place
 	rows        []int32 // the first turn of each row
 	turns       []turn
-	ends        []end // of the turns: first what they receive, then what they send
-	actors      []actor
-	wait        int // rows, until the next try
-	patience    int // rows to wait for after it has failed
-	tries       int // how often the beacon may come back
-	loops       map[[2]int32]repeating
-	periods     int // that were played
+	ends        []end                  // of the turns: first what each receives, then what it sends
+	actors      []actor                // the lanes that take part
+	wait        int                    // rows until the next attempt
+	patience    int                    // rows to wait after the last attempt failed
+	tries       int                    // how often the beacon has come back in vain
+	loops       map[[2]int32]repeating // by rank and loop
+	periods     int                    // that were replayed
 }
 
-// turn is a sub-step that a lane has carried out.
+// turn is a sub-step that a lane has executed.
 type turn struct {
 	actor           int32
 	size            size
-	isTold          bool  // its size by the messages that it receives
-	varies          bool  // its size, from one iteration to the next
+	fromMessages    bool  // its size is that of the messages that it receives
+	varies          bool  // its size changes from one iteration to the next
 	from, sends, to int32 // ends[from:sends] is what it receives, ends[sends:to] what it sends
 }
 
@@ -42,29 +42,29 @@ type end struct {
 	framing schedule.Framing
 }
 
-// actor is a lane that takes part, and where it began.
+// actor is a lane that takes part, and its place when it began to.
 type actor struct {
 	lane int32
 	at   schedule.Cursor
 }
 
-// repeating is what is the same of a loop in all its iterations.
+// repeating says how much of a loop is the same in all its iterations.
 type repeating uint8
 
 const (
 	nothing  repeating = iota + 1
-	butSizes           // the blocks that its steps name may be of several sizes
+	butSizes           // all but the sizes of the blocks that its steps name
 	everything
 )
 
 const (
-	leastRepeats = 4       // of a period, or it is not worth the while
+	leastRepeats = 4       // of a period: fewer do not pay
 	mostTurns    = 1 << 22 // of a period
 	mostTries    = 8
 	mostPatience = 64 // rows
 )
 
-// record begins to write rows down, or ends it, at the beginning of a row.
+// record begins or ends recording, at the beginning of a row.
 func (e *engine) record() {
 	switch {
 	case e.isRecording && e.isBack():
@@ -84,7 +84,7 @@ func (e *engine) record() {
 	}
 }
 
-// startRecording looks for a beacon.
+// startRecording begins to record if one of the next lanes can be the beacon.
 func (e *engine) startRecording() {
 	for _, i := range e.ready[:min(len(e.ready), 4)] {
 		c := &e.lanes[i].cursor
@@ -99,6 +99,7 @@ func (e *engine) startRecording() {
 	e.giveUp()
 }
 
+// stopRecording forgets what was recorded.
 func (e *engine) stopRecording() {
 	for _, a := range e.actors {
 		e.lanes[a.lane].actor = -1
@@ -107,14 +108,14 @@ func (e *engine) stopRecording() {
 	e.rows, e.turns, e.ends, e.actors = e.rows[:0], e.turns[:0], e.ends[:0], e.actors[:0]
 }
 
-// giveUp waits before it tries again, each time longer.
+// giveUp stops recording and waits before the next attempt, longer each time.
 func (e *engine) giveUp() {
 	e.stopRecording()
 	e.patience = min(2*e.patience+1, mostPatience)
 	e.wait = e.patience
 }
 
-// isBack reports whether the beacon is where it was, in a later iteration of its loop.
+// isBack reports whether the beacon is back at its place, in a later iteration of its loop.
 func (e *engine) isBack() bool {
 	l := &e.lanes[e.beacon]
 	return l.isReady && e.actors[0].iterations(&l.cursor) > 0
@@ -126,7 +127,8 @@ func (e *engine) act(i int32) {
 	e.actors = flat.Add(e.actors, actor{i, e.lanes[i].cursor}, len(e.lanes))
 }
 
-// iterations is how many of its loop a lane has done if it is again where it began, else 0.
+// iterations returns how many iterations of its loop a lane has done since it began, if it is back
+// at its place; else 0.
 func (a *actor) iterations(c *schedule.Cursor) int32 {
 	if c.Done() || c.Place() != a.at.Place() || c.Slice() != a.at.Slice() ||
 		c.Outer() != a.at.Outer() {
@@ -135,7 +137,7 @@ func (a *actor) iterations(c *schedule.Cursor) int32 {
 	return max(c.Iteration()-a.at.Iteration(), 0)
 }
 
-// repeats is what is the same of the innermost loop that a lane is in.
+// repeats returns how much of a lane's innermost loop is the same in all iterations.
 func (e *engine) repeats(i int32) repeating {
 	l := &e.lanes[i]
 	at, _ := l.cursor.Around()
@@ -164,20 +166,20 @@ func (e *engine) repeats(i int32) repeating {
 	return known
 }
 
-// note writes down what a lane is about to do.
+// note records the sub-step that a lane is about to execute.
 func (e *engine) note(i int32, n size) {
 	l := &e.lanes[i]
 	if l.actor < 0 {
 		e.act(i)
 	}
-	isTold := l.sizes[l.cursor.Slice()].bytes == unknown
+	fromMessages := l.sizes[l.cursor.Slice()].bytes == unknown
 	loop := e.repeats(i)
-	if loop == nothing || loop == butSizes && isTold || len(e.turns) == mostTurns {
+	if loop == nothing || loop == butSizes && fromMessages || len(e.turns) == mostTurns {
 		e.giveUp()
 		return
 	}
 	t := turn{actor: l.actor, size: n, from: int32(len(e.ends)),
-		isTold: isTold, varies: loop == butSizes && !l.isSteady}
+		fromMessages: fromMessages, varies: loop == butSizes && !l.isSteady}
 	for _, c := range l.receives {
 		e.ends = flat.Add(e.ends, end{conn: c}, len(e.lanes))
 	}

@@ -1,6 +1,6 @@
 package sweep
 
-// replay plays the period so many times. It is false where the guess was wrong.
+// replay repeats the period a number of times. It reports false where the guess was wrong.
 func (p *period) replay(times int32) bool {
 	isLean := p.isOwned && p.makeLean()
 	for row := int32(0); row < times; row++ {
@@ -9,30 +9,34 @@ func (p *period) replay(times int32) bool {
 			return false
 		}
 		if isLean && !p.waited && row+2 < times {
-			p.leanRows(row+1, times-1) // the last leaves links as they then are
+			p.leanRows(row+1, times-1) // the last row is replayed in full, for the state of links
 			row = times - 2
 		}
 	}
 	return true
 }
 
-// lean is a turn with at most one message each way. What crosses a link comes from one lane, or
-// over one link before. If nothing has had to wait for a link in a row, nothing has to in what
-// follows: the lane is held until its bytes have left, which takes as long as the slowest link at
-// least, and they come to each further link as much later every time. So from S on the lane is held
-// for a time that only depends on the size, and so does the time until the message arrives.
+// lean is a turn with at most one message in each direction, in a period where no message waits for
+// a link.
+//
+// The requests of a link come from one lane, or over one other link. Suppose no message has waited
+// for a link in a row. Then none waits in later rows. For the lane is held until its bytes have
+// left, which takes at least the time of the slowest link, and later links are reached after the
+// same delays each time. So the times from S to the turn's end, and to the message's arrival, only
+// depend on the size.
 type lean struct {
 	actor          int32
-	gain, took     int32 // columns
-	freed, put     int32
-	freedOn, putOn int32 // rows on
+	gain, took     int32 // columns of the message received, and of the slot taken
+	freed, put     int32 // columns of the slot freed, and of the message sent
+	freedOn, putOn int32 // how many rows later these are used
 }
 
-// span is what a lean turn of a size takes: E − S, and arrival − S.
+// span holds the times of a lean turn of a size: E − S, and arrival − S.
 type span struct{ held, takes stamp }
 
-// makeLean makes lean turns, if that can be. What a turn has not lies in two columns more: one that
-// is always 0, and one that is never read.
+// makeLean makes lean turns of all turns, and reports false if that is not possible. For a message
+// or slot that a turn does not have, each table has two more columns: one that is always 0, and one
+// that is never read.
 func (p *period) makeLean() bool {
 	arrivals, slots := p.arrivals.width-2, p.slots.width-2
 	p.lean = make([]lean, len(p.turns)-1)
@@ -73,8 +77,8 @@ func (p *period) makeLean() bool {
 	return true
 }
 
-// crossing is when a message arrives that is sent at D if no link makes it wait. That takes time:
-// in which wave D is does not matter.
+// crossing returns when a message that is sent at D arrives, if no link makes it wait. It takes
+// some time, so the wave of D does not matter.
 func (p *period) crossing(k, class int32, done stamp) stamp {
 	m, f := &p.puts[k], &p.figures[k*p.classes+class]
 	if m.isFlow {
@@ -93,24 +97,23 @@ func (p *period) crossing(k, class int32, done stamp) stamp {
 	return p.plus(tail, f.late)
 }
 
-// stretch is lean turns that follow each other in all that they name, and so can be played over
-// slices, without a look at them: those from turn to turn. If it is of turns that do not, they are
-// looked at one by one.
-type stretch struct {
+// section is the lean turns in [from, to). If isAligned, each turn follows the one before in all
+// columns, so that they can be replayed as loops over slices.
+type section struct {
 	from, to  int
 	isAligned bool
 }
 
-// shortest is how many turns are worth a stretch.
+// shortest is the least number of turns of an aligned section.
 const shortest = 4
 
-// follows reports whether a turn follows another in all that it names.
+// follows reports whether a turn has the actor and the columns behind those of another.
 func (x *lean) follows(o *lean) bool {
 	return *x == lean{o.actor + 1, o.gain + 1, o.took + 1, o.freed + 1, o.put + 1, o.freedOn, o.putOn}
 }
 
-// stretches divides the lean turns.
-func (p *period) stretches() (all []stretch) {
+// sections divides the lean turns into aligned sections and others.
+func (p *period) sections() (all []section) {
 	for from := 0; from < len(p.lean); {
 		to := from + 1
 		for to < len(p.lean) && p.lean[to].follows(&p.lean[to-1]) {
@@ -120,17 +123,17 @@ func (p *period) stretches() (all []stretch) {
 		if n := len(all); n > 0 && !isAligned && !all[n-1].isAligned {
 			all[n-1].to = to
 		} else {
-			all = append(all, stretch{from, to, isAligned})
+			all = append(all, section{from, to, isAligned})
 		}
 		from = to
 	}
 	return all
 }
 
-// leanRows plays lean turns in the rows from one to another.
+// leanRows replays lean turns in the rows from one up to another.
 func (p *period) leanRows(row, to int32) {
 	arrivalsOn, slotsOn := make([]int32, p.arrivals.rows), make([]int32, p.slots.rows)
-	all := p.stretches()
+	all := p.sections()
 	for ; row < to; row++ {
 		for on := range arrivalsOn {
 			arrivalsOn[on] = (row + int32(on)) & p.arrivals.mask * p.arrivals.width
@@ -148,9 +151,9 @@ func (p *period) leanRows(row, to int32) {
 	}
 }
 
-// leanTurns plays a stretch of lean turns in a row: those on from it begin at arrivalsOn and
-// slotsOn.
-func (p *period) leanTurns(s stretch, arrivalsOn, slotsOn []int32) {
+// leanTurns replays a section of lean turns in a row. arrivalsOn and slotsOn have the indices at
+// which the rows from this one on begin in the tables.
+func (p *period) leanTurns(s section, arrivalsOn, slotsOn []int32) {
 	arrivals, slots, ends := p.arrivals.times, p.slots.times, p.ends
 	mask, lambda := p.mask, p.plus(0, p.lambda)
 	came, free := arrivals[arrivalsOn[0]:], slots[slotsOn[0]:]
@@ -169,8 +172,8 @@ func (p *period) leanTurns(s stretch, arrivalsOn, slotsOn []int32) {
 	}
 }
 
-// aligned is leanTurns of a stretch that is aligned.
-func (p *period) aligned(s stretch, arrivalsOn, slotsOn []int32) {
+// aligned does the work of leanTurns for an aligned section.
+func (p *period) aligned(s section, arrivalsOn, slotsOn []int32) {
 	x, spans, mask, lambda := &p.lean[s.from], p.spans[s.from:s.to], p.mask, p.plus(0, p.lambda)
 	n := len(spans)
 	ends := p.ends[x.actor:][:n]
@@ -187,8 +190,8 @@ func (p *period) aligned(s stretch, arrivalsOn, slotsOn []int32) {
 	}
 }
 
-// row plays the period once: turn by turn, each with all that it sends. That is right where what
-// crosses a link comes from one lane, or over one link before: it then is asked for in order.
+// row replays the period once, turn by turn, each with all messages that it sends. Since the
+// requests of a link come from one lane or over one other link, each link is asked in order.
 func (p *period) row(row int32) bool {
 	for i := range int32(len(p.turns) - 1) {
 		t, next, class := &p.turns[i], &p.turns[i+1], int32(0)
@@ -227,8 +230,8 @@ func (p *period) row(row int32) bool {
 	return true
 }
 
-// cross lets a message of a class cross its links from D on: when its last byte has left and when
-// it has come. It is not ok where the guess was wrong.
+// cross has a message of a class cross its links from D on. It returns when its last byte has left
+// and when it has arrived. It is not ok where the guess was wrong.
 func (p *period) cross(k, class int32, done stamp) (left, came stamp, ok bool) {
 	m, f := &p.puts[k], &p.figures[k*p.classes+class]
 	ask, tail := done, p.plus(done, f.lead)

@@ -10,38 +10,41 @@ import (
 	"collsim/unit"
 )
 
-// sizes are those of the turns of a period, and what follows from them. A turn is of one size or,
-// where the blocks of a buffer are not alike, of another in each row, as its block has it; there
-// are few different ones, the classes. Where all turns keep theirs there is one class, which is of
-// another size for each turn.
+// sizes holds the sizes of the turns of a period, and the times that follow from them.
+//
+// A turn has one size, or a size that changes from row to row with its block. The different sizes
+// are few, and called classes. If no turn changes its size there is one class, which stands for each
+// turn's own size.
 type sizes struct {
 	classes int32
-	bytes   []unit.Bytes // of the classes, if there are several
-	blocks  []blocks     // of the turns, if there are several
-	counts  []int64      // how often each turn was of each class, if there are several
-	costs   []unit.Time  // D − S, by turn, then class
-	figures []figure     // by put, then class
-	takes   []unit.Time  // by hop, then class
-	sum     unit.Time    // of all that takes time
-	known   map[model.Cutting][]uint8
+	bytes   []unit.Bytes              // by class, if there are several
+	blocks  []blocks                  // by turn, if there are several classes
+	counts  []int64                   // by turn, then class: how often the turn had the class, if several
+	costs   []unit.Time               // by turn, then class: D − S
+	figures []figure                  // by put, then class
+	takes   []unit.Time               // by hop, then class: the time of the link
+	sum     unit.Time                 // of all these times
+	known   map[model.Cutting][]uint8 // the classes of a buffer's blocks
 }
 
-// figure is what a message of a size takes.
+// figure holds the times of a message of a size: Rules.Lead, Rules.Pace and the latency of its size;
+// and the bytes that it puts on links.
 type figure struct {
 	lead, pace, late unit.Time
 	onLinks          unit.Bytes
 }
 
-// blocks is which block a turn moves in the present row, and how many further it is in the next.
+// blocks says which of n blocks a turn moves: now in the present row, and step further in the next
+// row, modulo n.
 type blocks struct {
 	now, step, n int32
 	classes      []uint8 // of the blocks
 }
 
-// mostClasses bounds how many sizes there are.
+// mostClasses bounds the number of classes.
 const mostClasses = 8
 
-// class is that of so many rows on.
+// class returns the class of the block a number of rows later.
 func (b *blocks) class(later int32) uint8 {
 	at := (int64(b.now) + int64(later)*int64(b.step)) % int64(b.n)
 	if at < 0 {
@@ -57,14 +60,15 @@ func (b *blocks) next() {
 	}
 }
 
-// add counts what takes time: all together is more than a period can take.
+// add adds times to sum, which bounds the length of a period.
 func (x *sizes) add(times ...unit.Time) {
 	for _, t := range times {
 		x.sum = min(x.sum+t, unit.Forever)
 	}
 }
 
-// findSizes finds the sizes of all turns, in this row and those to come.
+// findSizes finds the sizes of all turns, in this row and all later ones. It reports false if there
+// are too many, or they do not follow from blocks.
 func (e *engine) findSizes(p *period) bool {
 	varies := false
 	for i := range e.turns {
@@ -102,8 +106,8 @@ func (e *engine) findSizes(p *period) bool {
 	})
 }
 
-// walk goes through the turns as they are in the first period that is not recorded, and in the one
-// after that.
+// walk calls see for each turn, with its step in the first period that is not recorded and in the
+// one after that, until see returns false.
 func (e *engine) walk(see func(i int32, step, next *schedule.Step, at schedule.Spot) bool) bool {
 	var step, next schedule.Step
 	here, there := make([]schedule.Cursor, len(e.actors)), make([]schedule.Cursor, len(e.actors))
@@ -128,8 +132,8 @@ func (e *engine) walk(see func(i int32, step, next *schedule.Step, at schedule.S
 	return true
 }
 
-// findBlocks finds which blocks a turn moves that moves one region and then another, and of what
-// sizes these are.
+// findBlocks finds the blocks of a turn that moves region a in one period and b in the next, and
+// their classes.
 func (e *engine) findBlocks(p *period, a, b *schedule.Region, at schedule.Spot) bool {
 	if a == nil || b == nil || a.Buffer >= schedule.FirstTensor {
 		return false
@@ -154,7 +158,7 @@ func (e *engine) findBlocks(p *period, a, b *schedule.Region, at schedule.Spot) 
 	return true
 }
 
-// classOf is the class of a size.
+// classOf returns the class of a size, and adds it if there is room.
 func (x *sizes) classOf(n unit.Bytes) uint8 {
 	i := slices.Index(x.bytes, n)
 	if i < 0 {
@@ -166,7 +170,9 @@ func (x *sizes) classOf(n unit.Bytes) uint8 {
 	return uint8(i)
 }
 
-// figure adds what a message takes if it is of a class. It is false where that may be nothing.
+// figure adds the times of a message of a class. It reports false where the replay does not support
+// the message: it is too large, it does not share links as its class should, it is cut into
+// segments, or a link that stores messages forwards it in no time.
 func (e *engine) figure(p *period, m *put, conn *connection, with schedule.Framing,
 	class int32) bool {
 	t := &e.turns[m.turn]
@@ -201,7 +207,7 @@ func (e *engine) figure(p *period, m *put, conn *connection, with schedule.Frami
 	return true
 }
 
-// bytesOf is the size of a turn of a class.
+// bytesOf returns the size of a turn in a class.
 func (x *sizes) bytesOf(t *turn, class int32) unit.Bytes {
 	if x.classes > 1 {
 		return x.bytes[class]
@@ -209,7 +215,7 @@ func (x *sizes) bytesOf(t *turn, class int32) unit.Bytes {
 	return t.size.bytes
 }
 
-// settleTurn counts what a turn has sent in so many periods.
+// settleTurn counts what a turn has sent in a number of periods.
 func (e *engine) settleTurn(p *period, i int32, times int64) {
 	t := &e.turns[i]
 	for class := range p.classes {
@@ -228,7 +234,7 @@ func (e *engine) settleTurn(p *period, i int32, times int64) {
 	}
 }
 
-// carries counts a message of n bytes that a link carries so many times.
+// carries counts a message of n bytes that the link has carried a number of times.
 func (l *link) carries(n unit.Bytes, times int64) {
 	l.load += unit.Bytes(times) * n
 	hi, lo := bits.Mul64(uint64(times), uint64(l.Over(n)))

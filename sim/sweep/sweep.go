@@ -6,26 +6,26 @@ import (
 	"collsim/unit"
 )
 
-// NotSwept says why the engine does not play a schedule. Another one has to.
+// NotSwept says why the engine cannot simulate a schedule. Another engine has to.
 type NotSwept struct{ Why string }
 
-// Error is what was not proven.
+// Error gives the reason.
 func (e *NotSwept) Error() string { return "sim: not swept: " + e.Why }
 
-// Run plays a schedule in an environment that has been found valid for it, if the order in which it
-// guesses that links are asked turns out to be the one of their rules. All else is *NotSwept: what
-// the engine does not know, and what is wrong with a run, a stall among it.
+// Run simulates a schedule in an environment that is valid for it (model.Env.Validate). It succeeds
+// if the guessed order of requests for links turns out to be the one of the rules. All else is
+// *NotSwept: what the engine does not support, and any fault of the run, as a stall.
 func Run(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
-	e, err := play(s, env)
+	e, err := simulate(s, env)
 	if err != nil {
 		return nil, err
 	}
 	return e.finished(), nil
 }
 
-// play is the engine at the end of a run.
-func play(s *schedule.Schedule, env *model.Env) (*engine, error) {
-	if why := plays(s, env); why != "" {
+// simulate returns the engine at the end of a run.
+func simulate(s *schedule.Schedule, env *model.Env) (*engine, error) {
+	if why := unsupported(s, env); why != "" {
 		return nil, &NotSwept{why}
 	}
 	e := newEngine(s, env)
@@ -42,8 +42,8 @@ func play(s *schedule.Schedule, env *model.Env) (*engine, error) {
 	return nil, &NotSwept{e.why}
 }
 
-// plays says why a schedule, or what it runs on, is none that the engine knows; empty if it is.
-func plays(s *schedule.Schedule, env *model.Env) string {
+// unsupported returns why the engine does not support a schedule or its device; empty if it does.
+func unsupported(s *schedule.Schedule, env *model.Env) string {
 	d := &env.Device
 	switch {
 	case s.Teams() != nil || s.Parts() != nil:
@@ -56,7 +56,7 @@ func plays(s *schedule.Schedule, env *model.Env) string {
 	return ""
 }
 
-// isOther reports whether a step is more than messages and what a rank does by itself.
+// isOther reports whether a step does more than exchange messages and work on its rank's memory.
 func isOther(step *schedule.Step) bool {
 	for i := range step.From {
 		if k := step.From[i].Kind; k != schedule.Local && k != schedule.Message {
@@ -71,7 +71,7 @@ func isOther(step *schedule.Step) bool {
 	return false
 }
 
-// finished is what there is to tell of a run that has come to its end.
+// finished returns the results at the end of a run.
 func (e *engine) finished() *model.Totals {
 	r := &e.totals
 	r.LaneEnd = make([]unit.Time, len(e.lanes))

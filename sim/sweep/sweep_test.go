@@ -53,7 +53,7 @@ func TestAgreement(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(i), uint64(k)))
 			s, env := kind.of(rng)
 			require.NoError(t, env.Validate(s))
-			e, err := play(s, &env)
+			e, err := simulate(s, &env)
 			var not *NotSwept
 			if errors.As(err, &not) {
 				why[not.Why]++
@@ -75,8 +75,8 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
-// TestPeriods: schedules with long loops, on networks where no two ranks are alike, end when
-// sim/event says, lane by lane; and of these the greater part is played by periods.
+// TestPeriods: schedules with long loops, on networks where no two ranks are equal, end when
+// sim/event says, lane by lane. Most of them are replayed by periods.
 func TestPeriods(t *testing.T) {
 	runs, byPeriods := tier.Raced(60, 150, 3_000), 0
 	for i := range runs {
@@ -113,7 +113,7 @@ func TestPeriods(t *testing.T) {
 		if env.Sharing = model.Sharing(rng.IntN(2)); env.Sharing == model.FIFO {
 			env.Switching = model.Switching(rng.IntN(2))
 		}
-		e, err := play(s, &env)
+		e, err := simulate(s, &env)
 		require.NoError(t, err, "%d: %v on %s", i, s, g.Preset)
 		want, err := event.Run(s, &env, nil)
 		require.NoError(t, err)
@@ -124,7 +124,7 @@ func TestPeriods(t *testing.T) {
 	require.Greater(t, byPeriods, runs/2)
 }
 
-// TestNotSwept: what cannot be verified is not played, and says why.
+// TestNotSwept: a schedule that cannot be verified is refused with its reason.
 func TestNotSwept(t *testing.T) {
 	s := simtest.Build(t, simtest.RingPlan(6, 600))
 	env := simtest.OnSwitch(t, 6, simtest.GBs, unit.Microsecond)
