@@ -182,9 +182,9 @@ func playedOf(s *schedule.Schedule, p *scenarios.Point, w work) (ranks int64, is
 		return 0, false
 	}
 	env := envOf(p, g)
-	played := sim.Played
+	played := sim.Simulated
 	if e == scenarios.FoldEngine || s.Spec.Ranks >= sim.SweptFrom {
-		played = sim.PlayedEither
+		played = sim.SimulatedEither
 	}
 	n, isUneven := played(s, &env)
 	switch {

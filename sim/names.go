@@ -58,14 +58,14 @@ func Classes(s *schedule.Schedule, env *Env) int { return fold.Classes(s, env) }
 // MostFolded bounds the sub-steps of a trace of classes.
 const MostFolded = fold.MostRecords
 
-// Played returns how many ranks Fold simulates, after a look at all routes; isUneven is false.
-func Played(s *schedule.Schedule, env *Env) (ranks int, isUneven bool) {
+// Simulated returns how many ranks Fold simulates, after a look at all routes; isUneven is false.
+func Simulated(s *schedule.Schedule, env *Env) (ranks int, isUneven bool) {
 	return fold.Played(s, env), false
 }
 
-// PlayedEither returns how many ranks Fold simulates where ranks that do the same at different
+// SimulatedEither returns how many ranks Fold simulates where ranks that do the same at different
 // times may stand for one another, too. isUneven reports whether they do: see package fold.
-func PlayedEither(s *schedule.Schedule, env *Env) (ranks int, isUneven bool) {
+func SimulatedEither(s *schedule.Schedule, env *Env) (ranks int, isUneven bool) {
 	return fold.PlayedEither(s, env)
 }
 

@@ -40,7 +40,7 @@ func TestUneven(t *testing.T) {
 		require.NoError(t, err)
 		got.Unfold()
 		require.Equal(t, want, got, "run %d: %v on %s, %v", i, s, env.Graph.Preset, env.Sharing)
-		ranks, _ := sim.PlayedEither(s, &env)
+		ranks, _ := sim.SimulatedEither(s, &env)
 		require.Positive(t, ranks, "run %d: %v is known beforehand", i, s)
 		played++
 	}
@@ -90,7 +90,7 @@ func TestOneIsSlow(t *testing.T) {
 		got, err := sim.Run(s, env, sim.Options{})
 		require.NoError(t, err)
 		require.Equal(t, "fold", got.Engine, "%+v", c)
-		ranks, isUneven := sim.PlayedEither(s, &env)
+		ranks, isUneven := sim.SimulatedEither(s, &env)
 		require.Equal(t, map[string]int{"ring": 1, "hierarchical": 8}[c.name], ranks)
 		require.True(t, isUneven)
 		want, err := sweep.Run(s, &env)
@@ -109,11 +109,11 @@ func TestUnevenRefusedBeforehand(t *testing.T) {
 	s, err = of.Build(collective.Spec{Kind: collective.AllToAll, Ranks: 1024, Count: 8,
 		Type: s.Spec.Type}, algos.Options{})
 	require.NoError(t, err)
-	ranks, isUneven := sim.PlayedEither(s, &env)
+	ranks, isUneven := sim.SimulatedEither(s, &env)
 	require.Zero(t, ranks)
 	require.False(t, isUneven)
 	env.Slowdown = nil
-	ranks, isUneven = sim.PlayedEither(s, &env)
+	ranks, isUneven = sim.SimulatedEither(s, &env)
 	require.Equal(t, 1, ranks)
 	require.False(t, isUneven, "all are alike")
 }

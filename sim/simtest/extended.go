@@ -12,8 +12,8 @@ import (
 	"collsim/unit"
 )
 
-// Extended is a random schedule with what the builder has no words for: tags, packets, silent puts,
-// kernels, and on a switch, which is then made one that does it, multimem.
+// Extended adds to a random schedule what schedule.Lane cannot write: tags, packets, silent puts
+// and kernels. On a switch, which it enables for multimem, it adds multimem operations.
 func Extended(t testing.TB, rng *rand.Rand, s *schedule.Schedule,
 	g *topology.Graph) *schedule.Schedule {
 	t.Helper()
@@ -22,7 +22,7 @@ func Extended(t testing.TB, rng *rand.Rand, s *schedule.Schedule,
 		g.Nodes()[i].Multicast, g.Nodes()[i].Reduce = g.Nodes()[i].Switch, g.Nodes()[i].Switch
 	}
 	salt := rng.Int32N(1 << 20)
-	tag := func(from, to int32, p *schedule.Peer, lane int32) { // both ends must think of the same
+	tag := func(from, to int32, p *schedule.Peer, lane int32) { // the same at both ends
 		h := flat.Spread(uint64(salt) + uint64(from)<<8 + uint64(to)<<16 + uint64(lane)<<24 +
 			uint64(p.Class)<<40)
 		p.Tag = []int32{0, 0, 1, 77}[h%4]
@@ -49,7 +49,7 @@ func Extended(t testing.TB, rng *rand.Rand, s *schedule.Schedule,
 	})
 }
 
-// extra is a step that nobody waits for.
+// extra returns a random step that no other step waits for.
 func extra(rng *rand.Rand, ranks, me int32, multimem bool) schedule.Step {
 	at := schedule.Region{First: rng.Int32N(80), Run: 1 + rng.Int32N(20), Times: 1}
 	out := at
@@ -89,7 +89,7 @@ func extra(rng *rand.Rand, ranks, me int32, multimem bool) schedule.Step {
 	return schedule.Step{From: []schedule.Source{load}, Send: []schedule.Dest{store}}
 }
 
-// within makes a region that goes round the end of its buffer a list of blocks.
+// within replaces a region that wraps around the end of its buffer by a list of blocks.
 func within(s *schedule.Schedule, r *schedule.Region) {
 	n := int32(s.Blocks(r.Buffer))
 	if r.List != nil || r.Times != 1 || r.First+r.Run <= n {
@@ -100,7 +100,8 @@ func within(s *schedule.Schedule, r *schedule.Region) {
 	}
 }
 
-// Rewritten is a schedule in which something else stands in place of each step.
+// Rewritten returns a copy of a schedule in which the function step replaces each step by the steps
+// that it adds.
 func Rewritten(t testing.TB, s *schedule.Schedule,
 	step func(rank, lane int, step schedule.Step, add func(schedule.Step))) *schedule.Schedule {
 	t.Helper()
@@ -110,7 +111,7 @@ func Rewritten(t testing.TB, s *schedule.Schedule,
 	}
 	head := schedule.Schedule{Name: s.Name, Spec: s.Spec, Cuts: s.Cuts, Memory: s.Memory,
 		Slots: s.Slots, Slices: s.Slices}
-	written := make([][][]schedule.Step, len(lanes)) // in order: step may throw dice
+	written := make([][][]schedule.Step, len(lanes)) // ordered, as step may be random
 	for rank := range lanes {
 		p := s.Program(rank)
 		for lane := range lanes[rank] {

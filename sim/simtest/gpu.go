@@ -10,7 +10,7 @@ import (
 	"collsim/unit"
 )
 
-// GPU has the device of an environment be a small GPU with figures of every kind.
+// GPU makes the device of an environment a small random GPU. Any of its figures may be set.
 func GPU(rng *rand.Rand, env *model.Env) {
 	few := []unit.Time{0, 0, 100 * unit.Nanosecond, 250 * unit.Nanosecond}
 	d := &env.Device
@@ -28,8 +28,8 @@ func GPU(rng *rand.Rand, env *model.Env) {
 	g.CopyEngineRate = []unit.Rate{0, GBs, 2 * GBs}[rng.IntN(3)]
 }
 
-// Marked is a random schedule of which some steps begin brackets, and some are kernels that read
-// and write. Blocks that stay may wait for one another: it may then stall.
+// Marked returns a copy of a random schedule in which some steps begin brackets, and some are
+// kernels that read and write. Resident blocks may wait for one another, so it may stall.
 func Marked(t testing.TB, rng *rand.Rand, s *schedule.Schedule) *schedule.Schedule {
 	t.Helper()
 	return Rewritten(t, s, func(_, _ int, step schedule.Step, add func(schedule.Step)) {

@@ -11,8 +11,8 @@ import (
 	"collsim/internal/tier"
 )
 
-// Law checks a property of random schedules on random networks, each made from a number: in so many
-// runs in the long tier, a twelfth of them in the short one.
+// Law checks a property of random inputs, each made from a seed. It runs the given number of times
+// in the long tier, and a twelfth of that in the short one.
 func Law(t *testing.T, runs int, name string, holds func(t testing.TB, rng *rand.Rand) bool) {
 	t.Helper()
 	parameters := gopter.DefaultTestParametersWithSeed(20260731)

@@ -8,7 +8,7 @@ import (
 	"collsim/unit"
 )
 
-// WiredNodes are so many ranks on nodes by wires: each GPU hangs on a PCIe switch, two on one, and
+// WiredNodes returns a random network of nodes given by wires. Two GPUs share a PCIe switch, and
 // each such switch has a NIC. Mostly the nodes differ, and some GPUs and NICs are absent.
 func WiredNodes(rng *rand.Rand, ranks int) topology.Params {
 	rates := []unit.Rate{GBs, 2 * GBs, GBs / 2, unit.Unlimited}
@@ -30,7 +30,7 @@ func WiredNodes(rng *rand.Rand, ranks int) topology.Params {
 			size = alike
 		}
 		left -= size
-		if !isAlike && rng.IntN(3) == 0 { // and one that is not there
+		if !isAlike && rng.IntN(3) == 0 { // and an absent GPU
 			p.Absent = append(p.Absent, fmt.Sprintf("node%d/gpu%d", len(p.Sizes), rng.IntN(size+1)))
 			size++
 		}

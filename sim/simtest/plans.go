@@ -15,7 +15,7 @@ import (
 	"collsim/unit"
 )
 
-// ring is the all-reduce that every test knows: n−1 steps that add, n−1 that copy.
+// ring writes the ring all-reduce: n−1 steps that add, then n−1 that copy.
 func ring(l *schedule.Lane) {
 	r, p := l.Rank, l.Ranks
 	prev, next := r-1, r+1
@@ -30,7 +30,7 @@ func ring(l *schedule.Lane) {
 	l.Recv(prev, l.Chunk(r+2))
 }
 
-// direct is the all-to-all with a lane for every peer.
+// direct writes the all-to-all with a lane for every peer.
 func direct(l *schedule.Lane) {
 	to, from := l.Rank+l.Index+1, l.Rank-l.Index-1
 	l.Send(to, l.In(to))
@@ -40,20 +40,20 @@ func direct(l *schedule.Lane) {
 	}
 }
 
-// AllReduce sums so many float32.
+// AllReduce returns the all-reduce of count float32, which it sums.
 func AllReduce(ranks int, count int64) collective.Spec {
 	return collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Float32,
 		Ranks: ranks, Count: count}
 }
 
-// RingPlan is a ring all-reduce.
+// RingPlan returns the plan of a ring all-reduce.
 func RingPlan(ranks int, count int64) schedule.Plan {
 	return schedule.Plan{Name: "ring", Spec: AllReduce(ranks, count),
 		Group: schedule.Group{int32(ranks)}, Chunks: ranks, Lane: ring}
 }
 
-// VariedRing is a ring of which loops have bodies of one step or two, or go from tile to tile, and
-// of which chunks and tiles are of one size or several.
+// VariedRing returns a random plan of a ring. The bodies of its loops have one step or two, or go
+// from tile to tile. Its chunks and tiles have one size or several.
 func VariedRing(rng *rand.Rand, ranks int) schedule.Plan {
 	isApart, times := rng.IntN(2) == 0, 2+rng.IntN(2*ranks)
 	isTiled, isInner := rng.IntN(2) == 0, rng.IntN(2) == 0
@@ -68,7 +68,7 @@ func VariedRing(rng *rand.Rand, ranks int) schedule.Plan {
 	case 0:
 		p.Group = nil
 	case 1:
-		if ranks%2 == 0 { // the last digit is who of two it is
+		if ranks%2 == 0 { // the last digit distinguishes the two ranks of a pair
 			p.Group, from = schedule.Group{int32(ranks / 2), 2}, 1
 		}
 	}
@@ -109,15 +109,15 @@ func VariedRing(rng *rand.Rand, ranks int) schedule.Plan {
 	return p
 }
 
-// DirectPlan is a direct all-to-all.
+// DirectPlan returns the plan of a direct all-to-all.
 func DirectPlan(ranks int, count int64) schedule.Plan {
 	return schedule.Plan{Name: "direct", Spec: collective.Spec{Kind: collective.AllToAll,
 		Type: dtype.Float32, Ranks: ranks, Count: count},
 		Group: schedule.Group{int32(ranks)}, Lanes: ranks - 1, Lane: direct}
 }
 
-// Framed is what a lane does where most of its channels' messages have a flag beside each word, or
-// each line, as in NCCL's protocols.
+// Framed returns a lane function in which most channels' messages carry flags with each word or
+// line, as in NCCL's protocols LL and LL128.
 func Framed(rng *rand.Rand, lane func(*schedule.Lane)) func(*schedule.Lane) {
 	of := [3]schedule.Framing{}
 	for i := range of {
@@ -129,7 +129,7 @@ func Framed(rng *rand.Rand, lane func(*schedule.Lane)) func(*schedule.Lane) {
 	}
 }
 
-// Build builds what must be right.
+// Build builds a plan, which must be right.
 func Build(t testing.TB, p schedule.Plan) *schedule.Schedule {
 	t.Helper()
 	s, err := schedule.Build(p)
@@ -137,7 +137,7 @@ func Build(t testing.TB, p schedule.Plan) *schedule.Schedule {
 	return s
 }
 
-// OnSwitch is an ideal device behind a switch.
+// OnSwitch returns ideal devices behind a switch.
 func OnSwitch(t testing.TB, ranks int, bandwidth unit.Rate, latency unit.Time) model.Env {
 	t.Helper()
 	g, err := topology.Switch(ranks, bandwidth, latency)
@@ -148,7 +148,7 @@ func OnSwitch(t testing.TB, ranks int, bandwidth unit.Rate, latency unit.Time) m
 // GBs is 1 GB/s: a byte is 1000 ps.
 const GBs = unit.Rate(1_000_000_000)
 
-// JitteredPlan is direct with a size of its own for every message.
+// JitteredPlan returns a direct all-to-all in which every message has its own size.
 func JitteredPlan(ranks int) schedule.Plan {
 	p := DirectPlan(ranks, 0)
 	p.Spec.Kind = collective.AllToAllV

@@ -14,13 +14,13 @@ import (
 	"collsim/unit"
 )
 
-// Schedule is random.DrawSchedule's.
+// Schedule draws a schedule: random.DrawSchedule.
 func Schedule(rng *rand.Rand, jumbled bool) *schedule.Schedule {
 	return random.DrawSchedule(rng, jumbled).Schedule
 }
 
-// Env is a random network and device, with every kind of coincidence: latencies of 0 and alike, few
-// bandwidths, all of which divide 10¹² and can be divided by 40.
+// Env returns a random network and device, with coincidences of every kind: latencies that are 0 or
+// equal, and few bandwidths. All of these divide 10¹² and are multiples of 40.
 func Env(t testing.TB, rng *rand.Rand, ranks int) model.Env {
 	t.Helper()
 	rates := []unit.Rate{GBs, 2 * GBs, GBs / 2, unit.Unlimited}
@@ -71,7 +71,7 @@ func Env(t testing.TB, rng *rand.Rand, ranks int) model.Env {
 	return env
 }
 
-// randomMessages makes what calls and messages cost, by ranges of their sizes.
+// randomMessages gives a device random costs of calls and messages, by ranges of sizes.
 func randomMessages(rng *rand.Rand, d *device.Device, times []unit.Time) {
 	d.Launch = times[rng.IntN(5)]
 	message := func() device.Message {

@@ -15,8 +15,9 @@ import (
 	"collsim/unit"
 )
 
-// Symmetric is a random schedule with a group: all ranks do the same, seen from themselves.
-// Jumbled, it may stall, or leave a message unreceived. Now and then its blocks are of two sizes.
+// Symmetric returns a random schedule with a group: all ranks do the same relative to themselves.
+// If jumbled, it may stall, or leave a message without a receiver. Sometimes its blocks have two
+// sizes.
 func Symmetric(t testing.TB, rng *rand.Rand, jumbled bool) *schedule.Schedule {
 	t.Helper()
 	ranks := 2 + rng.IntN(11)
@@ -67,16 +68,16 @@ func Symmetric(t testing.TB, rng *rand.Rand, jumbled bool) *schedule.Schedule {
 		})})
 }
 
-// symmetric writes what one rank does.
+// symmetric writes the program of one rank, relative to that rank.
 type symmetric struct {
 	rng   *rand.Rand
 	group schedule.Group
 	steps [][]func(*schedule.Lane) // by lane
-	posts []int                    // so far, by lane
-	most  int                      // blocks of a message
+	posts []int                    // by lane: the events posted so far
+	most  int                      // the most blocks of a message
 }
 
-// inverse is the translation back.
+// inverse returns the element of the group that undoes a translation.
 func (w *symmetric) inverse(g int32) int {
 	back, weight := int32(0), int32(1)
 	for i := len(w.group) - 1; i >= 0; i-- {
@@ -87,11 +88,12 @@ func (w *symmetric) inverse(g int32) int {
 	return int(back)
 }
 
-// exchange is a message from everyone's lane to a lane of the peer that stands so far away.
+// exchange is a message from a lane of every rank to a lane of the peer at the group distance peer.
+// turn changes the peer from one repetition to the next.
 type exchange struct{ from, to, peer, kind, at, blocks, turn int }
 
-// write appends so many exchanges, so many times over, each time with other blocks and now and then
-// with other peers.
+// write appends a number of random exchanges, and repeats them. Each repetition has other blocks,
+// and sometimes other peers.
 func (w *symmetric) write(exchanges, times int) {
 	var list []exchange
 	for range exchanges {
@@ -129,7 +131,7 @@ func (w *symmetric) exchange(x exchange) {
 		receive = func(l *schedule.Lane) { l.Reduce(back, l.Out(at).Blocks(blocks)) }
 	case 7:
 		receive = func(l *schedule.Lane) { l.ReduceRanked(back, l.Out(at).Blocks(blocks)) }
-	case 3: // passed on, to whoever stands as far
+	case 3: // the receiver passes it on to the peer at the same distance
 		receive = func(l *schedule.Lane) { l.ReduceSend(back, peer, l.Out(at).Blocks(blocks)) }
 		last := func(l *schedule.Lane) { l.Facing(from); l.Recv(back, l.Out(at).Blocks(blocks)) }
 		w.steps[from] = append(w.steps[from], func(l *schedule.Lane) { l.Facing(from); send(l) })
@@ -158,8 +160,8 @@ func (w *symmetric) exchange(x exchange) {
 	w.steps[to] = append(w.steps[to], func(l *schedule.Lane) { l.Facing(from); receive(l) })
 }
 
-// SymmetricEnv is a random network and device on which ranks may be alike: on most, under some
-// subgroup of a group.
+// SymmetricEnv returns a random network and device on which, mostly, some subgroup of a group of
+// ranks is symmetric.
 func SymmetricEnv(t testing.TB, rng *rand.Rand, ranks int) model.Env {
 	t.Helper()
 	rates := []unit.Rate{GBs, 2 * GBs, GBs / 2, unit.Unlimited}
@@ -192,7 +194,7 @@ func SymmetricEnv(t testing.TB, rng *rand.Rand, ranks int) model.Env {
 			period = d
 		}
 	}
-	if rng.IntN(3) == 0 { // ranks differ, every so many alike
+	if rng.IntN(3) == 0 { // ranks differ, with a period
 		for rank := range ranks {
 			if rank < period {
 				env.Start = append(env.Start, times[rng.IntN(5)])
@@ -210,7 +212,7 @@ func SymmetricEnv(t testing.TB, rng *rand.Rand, ranks int) model.Env {
 	return env
 }
 
-// UnevenEnv is a random network and device on which a few ranks and links are slow, or late.
+// UnevenEnv returns a random network and device on which a few ranks and links are slow or late.
 func UnevenEnv(t testing.TB, rng *rand.Rand, ranks int) model.Env {
 	t.Helper()
 	env := SymmetricEnv(t, rng, ranks)
@@ -240,7 +242,7 @@ func UnevenEnv(t testing.TB, rng *rand.Rand, ranks int) model.Env {
 	return env
 }
 
-// symmetricGraph is a network of alike links, of whatever kind has room for the ranks.
+// symmetricGraph returns a random network for the ranks, all of whose links are equal.
 func symmetricGraph(t testing.TB, rng *rand.Rand, ranks int, bandwidth unit.Rate,
 	latency unit.Time) *topology.Graph {
 	t.Helper()

@@ -12,11 +12,11 @@ import (
 	"collsim/unit"
 )
 
-// tick is what all times of TiedEnv are multiples of: four bytes at GBs.
+// tick is the unit of all times of TiedEnv: four bytes at GBs.
 const tick = 4 * unit.Nanosecond
 
-// TiedEnv is a random network and device on which a few ranks and links are slow, or late, and as
-// much as can be happens at one time.
+// TiedEnv returns a random network and device on which a few ranks and links are slow or late, and
+// as many things as possible happen at the same time.
 func TiedEnv(t testing.TB, rng *rand.Rand, ranks int) model.Env {
 	t.Helper()
 	times := []unit.Time{0, 0, tick, tick, 2 * tick, 3 * tick}
@@ -74,9 +74,9 @@ func TiedEnv(t testing.TB, rng *rand.Rand, ranks int) model.Env {
 	return env
 }
 
-// Tied is a random schedule in which all ranks do the same, over and over, to peers that stand as
-// far from each, on up to three lanes: messages to one peer and to two, additions, copies, signals,
-// and whatever comes passed on. A step may be missing.
+// Tied returns a random schedule in which all ranks repeat the same steps, on up to three lanes,
+// with peers at the same distance. It has messages to one peer and to two, additions, copies and
+// signals. It also has messages of unknown size that are passed on. A step may be missing.
 func Tied(t testing.TB, rng *rand.Rand) *schedule.Schedule {
 	t.Helper()
 	ranks := []int{2, 3, 4, 5, 6, 8, 9, 12, 16, 24, 33}[rng.IntN(11)]
@@ -113,7 +113,7 @@ func Tied(t testing.TB, rng *rand.Rand) *schedule.Schedule {
 		}})
 }
 
-// repeat is a random exchange, or local work, that can be written as often as one likes.
+// repeat returns a function that writes one random exchange, or local work, at each call.
 func (w *symmetric) repeat() func() {
 	rng, ranks := w.rng, w.group.Order()
 	from, to, most := rng.IntN(len(w.steps)), rng.IntN(len(w.steps)), 1+rng.IntN(w.most)
@@ -132,7 +132,7 @@ func (w *symmetric) repeat() func() {
 		send := func(l *schedule.Lane) { l.Send(peer, l.In(0).Blocks(n)) }
 		recv := func(l *schedule.Lane) { l.Recv(back, l.Out(0).Blocks(n)) }
 		switch kind {
-		case 0: // to two at once
+		case 0: // to two peers in one step
 			if peer == other {
 				return
 			}
@@ -140,19 +140,19 @@ func (w *symmetric) repeat() func() {
 				l.Combine(nil, []int{peer, other}, l.Local(l.In(0).Blocks(n)))
 			})
 			add(to, from, func(l *schedule.Lane) { l.Recv(behind, l.Out(0).Blocks(n)) })
-		case 1: // what another lane may wait for
+		case 1: // another lane may wait for it
 			w.local(from, to, n)
 			return
 		case 2:
 			add(from, to, func(l *schedule.Lane) { l.Signal(peer) })
 			add(to, from, func(l *schedule.Lane) { l.Wait(back) })
 			return
-		case 3: // whatever it is
+		case 3: // passed on without naming its size
 			add(from, to, send)
 			add(to, from, func(l *schedule.Lane) { l.Combine(nil, []int{peer}, l.From(back)) })
 			add(from, to, recv)
 			return
-		case 4: // whatever two are
+		case 4: // two of unknown size, combined
 			if peer == other {
 				return
 			}
@@ -173,7 +173,7 @@ func (w *symmetric) repeat() func() {
 	}
 }
 
-// local appends local work to a lane, now and then such as another lane waits for.
+// local appends local work to a lane, sometimes with an event that another lane waits for.
 func (w *symmetric) local(lane, other, blocks int) {
 	w.steps[lane] = append(w.steps[lane], func(l *schedule.Lane) {
 		l.Copy(l.Out(0).Blocks(blocks), l.In(0).Blocks(blocks))

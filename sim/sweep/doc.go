@@ -20,6 +20,6 @@
 // Rows repeat themselves. record.go finds periods, and replay.go repeats them with additions and
 // maxima only. The engine supports two-sided steps and local work. It does not support devices that
 // go on before their bytes have left, rendezvous, one-sided steps, composed schedules and GPUs. Any
-// fault of a run, as a stall, it leaves to another engine. Rules of time are those of package model;
-// TestAgreement holds all results to those of sim/event.
+// fault of a run, such as a stall, it leaves to another engine. Rules of time are those of package
+// model; TestAgreement holds all results to those of sim/event.
 package sweep

@@ -9,8 +9,8 @@ import (
 // period holds rows that repeat themselves, in a form that replay can repeat without lanes,
 // connections and routes: only times are left, as stamps.
 //
-// A connection with m messages in a period has m columns. Its message n is in row n/m of column
-// n mod m. Rows are a ring: they are used again. The free slots of a connection are stored likewise.
+// A connection with m messages in a period has m columns. Its message n is in row n/m of column n
+// mod m. Rows are a ring: they are used again. The free slots of a connection are stored likewise.
 type period struct {
 	turns []move
 	gains []gain

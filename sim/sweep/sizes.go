@@ -13,13 +13,13 @@ import (
 // sizes holds the sizes of the turns of a period, and the times that follow from them.
 //
 // A turn has one size, or a size that changes from row to row with its block. The different sizes
-// are few, and called classes. If no turn changes its size there is one class, which stands for each
-// turn's own size.
+// are few, and called classes. If no turn changes its size there is one class: each turn's own
+// size.
 type sizes struct {
 	classes int32
 	bytes   []unit.Bytes              // by class, if there are several
 	blocks  []blocks                  // by turn, if there are several classes
-	counts  []int64                   // by turn, then class: how often the turn had the class, if several
+	counts  []int64                   // by turn, then class, if several: turns so far
 	costs   []unit.Time               // by turn, then class: D − S
 	figures []figure                  // by put, then class
 	takes   []unit.Time               // by hop, then class: the time of the link
@@ -27,8 +27,8 @@ type sizes struct {
 	known   map[model.Cutting][]uint8 // the classes of a buffer's blocks
 }
 
-// figure holds the times of a message of a size: Rules.Lead, Rules.Pace and the latency of its size;
-// and the bytes that it puts on links.
+// figure holds the times of a message of a size, and the bytes that it puts on links. lead and pace
+// are Rules.Lead and Rules.Pace, and late is the latency of the size.
 type figure struct {
 	lead, pace, late unit.Time
 	onLinks          unit.Bytes

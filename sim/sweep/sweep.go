@@ -14,7 +14,7 @@ func (e *NotSwept) Error() string { return "sim: not swept: " + e.Why }
 
 // Run simulates a schedule in an environment that is valid for it (model.Env.Validate). It succeeds
 // if the guessed order of requests for links turns out to be the one of the rules. All else is
-// *NotSwept: what the engine does not support, and any fault of the run, as a stall.
+// *NotSwept: what the engine does not support, and any fault of the run, such as a stall.
 func Run(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
 	e, err := simulate(s, env)
 	if err != nil {
