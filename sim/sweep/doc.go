@@ -12,7 +12,7 @@
 //
 // If no request does so, all links have served all requests in their order. Then this is the run:
 // every effect is later than its cause, in time or in wave. So by induction over moments only one
-// run obeys the rules with links that serve in order.
+// run follows the rules with links that serve in order.
 //
 // Under fluid sharing the guess is that flows never meet: each is alone on its links, at the rate
 // that it then has. A flow that begins on a link before the last one has left it refutes that.
