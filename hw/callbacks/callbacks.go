@@ -1,14 +1,14 @@
-// Package callbacks plays schedules by messages, as TFRT's distributed runtime does its ring
-// all-reduce: all ranks in one process, and no thread that waits for anything. What a lane has to
-// do next is a callback, which runs when its message has arrived and the lane has reached it,
-// whichever comes last; a message that comes early waits in a registry under its key.
+// Package callbacks executes schedules by messages, like the ring all-reduce of TFRT's distributed
+// runtime: all ranks in one process, and no thread that blocks. A lane's next action is a callback.
+// It runs once its message has arrived and the lane has reached it. A message that arrives early
+// waits in a registry under its key.
 //
 // It takes every schedule: one- and two-sided steps, teams, any type. Messages may arrive in any
-// order that a network may give them (Config.Next), a send may fail (Config.Fail), and every rank
-// is reported once how its part has ended (Config.Done). A run that cannot go on is reported at
-// once, with who waits for whom: no timeout is needed. Times are of one thread that does the work
-// of all ranks, one callback after the other. The bits must be those of the interpreter of package
-// reference, with which it shares the schedule and the number formats, and nothing else.
+// order that a network allows (Config.Next), a send may fail (Config.Fail), and every rank is
+// notified once of its end (Config.Done). A run that cannot go on is reported at once, with the
+// wait-for chain: no timeout is needed. One thread does the work of all ranks, one callback after
+// the other, so times include that. The bits must be those of the interpreter of package reference.
+// The two share only the schedule and the number formats.
 package callbacks
 
 import (
@@ -22,8 +22,8 @@ import (
 	"collsim/unit"
 )
 
-// Key names a message: the collective, how often that has been done before, the connection, and the
-// number of the message on it.
+// A Key identifies a message: the collective, the instance of its execution, the connection, and
+// the message's number on it.
 type Key struct {
 	Collective string // Config.Name
 	Instance   int
@@ -31,53 +31,55 @@ type Key struct {
 	Number     int
 }
 
-// String is such as "grads#3 2/0→3/0 message 5".
+// String formats the key, as in "grads#3 2/0→3/0 message 5".
 func (k Key) String() string {
 	c := &k.Connection
 	return fmt.Sprintf("%s#%d %d/%d→%d/%d message %d", k.Collective, k.Instance, c.From, c.FromLane,
 		c.To, c.ToLane, k.Number)
 }
 
-// Config says how messages go. In its zero value they arrive in the order in which they were sent.
+// Config controls the delivery of messages. By default they arrive in the order in which they were
+// sent.
 type Config struct {
 	Name string // of the collective, for keys
-	// Short says what becomes of a vector with fewer elements than ranks.
+	// Short selects what happens to a vector with fewer elements than ranks.
 	Short Short
-	// Next picks which of n messages on their way arrives next, 0 … n−1.
+	// Next selects which of n messages in flight arrives next, 0 … n−1.
 	Next func(n int) int
-	// Fail has a send fail if it returns an error.
+	// Fail makes a send fail if it returns an error.
 	Fail func(Key) error
-	// Done is called once in every repetition for every rank, when its lanes have ended or the run
-	// has failed.
+	// Done is called once in every repetition for every rank: when its lanes have ended, or when
+	// the run has failed.
 	Done func(rank int, err error)
-	// Ran is called for every callback before it does its step: the rank and lane, and how many of
-	// them the lane has run before in the repetition.
+	// Ran is called before every callback, with its rank and lane, and the number of callbacks that
+	// the lane has run in the repetition.
 	Ran func(rank, lane, number int)
 }
 
-// Short is what becomes of a vector with fewer elements than ranks.
+// Short says what happens to a vector with fewer elements than ranks.
 type Short uint8
 
-// The ways: ranks beyond the elements get chunks without any, or the run is refused, as TFRT does.
+// Ranks beyond the elements get empty chunks (Pad), or the run is refused, as in TFRT (Refuse).
 const (
 	Pad Short = iota
 	Refuse
 )
 
-// Failure is a run that has failed: the first send that did, and why. All ranks get the same one.
+// A Failure is the error of a run whose send failed: the message, the reason and the place. All
+// ranks get the same one.
 type Failure struct {
 	Key   Key
 	Err   error
 	Where *hw.Error
 }
 
-// Error names the place, the message and the reason.
+// Error formats the place, the message and the reason.
 func (f *Failure) Error() string { return f.Where.Error() }
 
-// Unwrap is the place and the reason.
+// Unwrap returns the place and the reason.
 func (f *Failure) Unwrap() []error { return []error{f.Where, f.Err} }
 
-// Executor plays schedules. It holds nothing from one run to the next but their number.
+// An Executor executes schedules. It keeps only the number of runs between them.
 type Executor struct {
 	config   Config
 	instance int
@@ -86,14 +88,14 @@ type Executor struct {
 // New returns an Executor.
 func New(c Config) *Executor { return &Executor{config: c} }
 
-// Needs implements hw.Sizer.
+// Needs implements hw.Sizer: all ranks are in this process.
 func (*Executor) Needs(s *schedule.Schedule) int64 { return hw.Together(s) }
 
-// Close does nothing: there is nothing to end.
+// Close does nothing.
 func (e *Executor) Close() error { return nil }
 
-// Run plays a job. A job that fails is an *hw.Error or a *Failure; all ranks have then been
-// reported, and nothing is left waiting.
+// Run executes a job. A failed job is an *hw.Error or a *Failure; all ranks have then been
+// notified, and nothing is left waiting.
 func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	env, err := job.Check()
 	if err != nil {
@@ -135,7 +137,7 @@ func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	return result, nil
 }
 
-// run is the state of a job.
+// A run is the state of a job.
 type run struct {
 	ctx      context.Context
 	config   *Config
@@ -149,26 +151,27 @@ type run struct {
 	ranks []*participant
 
 	ready    []*lane // whose callback may run
-	flying   []message
+	inFlight []message
 	early    map[Key][]byte
 	waiting  map[Key]*lane           // for that message
-	full     map[hw.Connection]*lane // waits for a slot
-	held     map[hw.Connection]int   // messages that were sent and not taken
-	awaiting map[*lane]bool          // an event
+	full     map[hw.Connection]*lane // waiting for a slot
+	held     map[hw.Connection]int   // messages sent and not yet received
+	awaiting map[*lane]bool          // lanes waiting for an event
 
 	step       schedule.Step
 	start, end []unit.Time // of each rank
 }
 
-// participant is a rank at work.
+// A participant is the state of a rank.
 type participant struct {
 	*rank.Memory
 	lanes    []*lane
 	left     int // lanes that have not ended this iteration
-	round    int // iterations that have ended
+	round    int // completed iterations
 	reported bool
 }
 
+// newRun prepares a job.
 func newRun(ctx context.Context, e *Executor, job *hw.Job, env hw.Env) *run {
 	s := job.Schedule
 	r := &run{ctx: ctx, config: &e.config, instance: &e.instance, s: s, inputs: job.Given(), env: env,
@@ -185,13 +188,13 @@ func newRun(ctx context.Context, e *Executor, job *hw.Job, env hw.Env) *run {
 	return r
 }
 
-// now is the time since the job began.
+// now returns the time since the job began.
 func (r *run) now() unit.Time { return unit.Time(time.Since(r.began)) * unit.Nanosecond }
 
-// reset makes all ready for a repetition. What no step writes is all ones, a NaN in every format
-// that has one.
+// reset prepares a repetition. All bytes are 0xff before the input is written, a NaN in every
+// format that has one.
 func (r *run) reset() {
-	r.ready, r.flying = nil, nil
+	r.ready, r.inFlight = nil, nil
 	r.early, r.waiting = map[Key][]byte{}, map[Key]*lane{}
 	r.full, r.held = map[hw.Connection]*lane{}, map[hw.Connection]int{}
 	r.awaiting = map[*lane]bool{}
@@ -210,7 +213,7 @@ func (r *run) reset() {
 	}
 }
 
-// begin has a rank begin an iteration: its caller writes the input, and all its lanes are ready.
+// begin starts a rank's next iteration: it writes the input, and all lanes are ready.
 func (r *run) begin(number int) {
 	one := r.ranks[number]
 	one.Load(r.inputs[number])
@@ -221,15 +224,15 @@ func (r *run) begin(number int) {
 	}
 }
 
-// complete tells the ranks that have not heard it how the run has ended, and empties the registry.
+// complete notifies the remaining ranks of the end of the run, and empties the registry.
 func (r *run) complete(err error) {
 	for number := range r.ranks {
 		r.finish(number, err)
 	}
-	r.ready, r.flying, r.early, r.waiting, r.full, r.awaiting = nil, nil, nil, nil, nil, nil
+	r.ready, r.inFlight, r.early, r.waiting, r.full, r.awaiting = nil, nil, nil, nil, nil, nil
 }
 
-// finish tells a rank, once.
+// finish notifies a rank of its end, once.
 func (r *run) finish(number int, err error) {
 	if one := r.ranks[number]; !one.reported {
 		one.reported = true

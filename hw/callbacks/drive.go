@@ -10,30 +10,30 @@ import (
 	"collsim/unit"
 )
 
-// lane is a lane and the callback that it is at.
+// A lane is a lane with its current callback.
 type lane struct {
 	program     *schedule.Program
 	cursor      schedule.Cursor
 	rank, index int
 	slices      int32
-	ran         int                   // callbacks
+	ran         int                   // number of callbacks run
 	posts       int32                 // events of this iteration
-	last        unit.Time             // when its last callback ended
+	last        unit.Time             // end of its last callback
 	sent, got   map[hw.Connection]int // messages so far
 
 	stamps    []hw.Stamp
 	outs, ins []hw.Messages
 }
 
-// message is on its way.
+// A message is in flight.
 type message struct {
 	key  Key
 	data []byte
 	dest *landing
 }
 
-// landing is where a put's bytes go when they arrive. Puts of one lane to one peer land in the
-// order in which they were issued; packets, which are stores of its own threads, among themselves.
+// A landing is the destination of a put's bytes. Puts of one lane to one peer land in order.
+// Packets are ordered only among themselves: they are stores of the lane's own threads.
 type landing struct {
 	at     [][]byte
 	packet bool
@@ -47,7 +47,7 @@ func (r *run) drive() error {
 			r.finish(number, nil)
 		}
 	}
-	for len(r.ready) > 0 || len(r.flying) > 0 {
+	for len(r.ready) > 0 || len(r.inFlight) > 0 {
 		if err := context.Cause(r.ctx); err != nil {
 			return fmt.Errorf("callbacks: %w", err)
 		}
@@ -64,7 +64,8 @@ func (r *run) drive() error {
 	return r.stuck()
 }
 
-// stuck says what a run that cannot go on waits for, nil if all lanes have ended.
+// stuck returns the error of a run that cannot go on, or that leaves messages unreceived. It
+// returns nil if all lanes have ended.
 func (r *run) stuck() error {
 	var waits []schedule.Waiting
 	for _, l := range r.lanes {
@@ -85,7 +86,7 @@ func (r *run) stuck() error {
 	return r.unreceived()
 }
 
-// unreceived reports messages that nobody has taken, those of the first connection.
+// unreceived reports the unreceived messages of the first connection that has some.
 func (r *run) unreceived() error {
 	var first *hw.Connection
 	for c, n := range r.held {
@@ -108,18 +109,19 @@ func compare(a, b hw.Connection) int {
 		cmp.Compare(a.Tag, b.Tag))
 }
 
-// deliver has one message arrive: its callback may run if its lane is there, else it is early.
+// deliver delivers one message. If its lane waits for it, the lane becomes ready; otherwise the
+// message is early.
 func (r *run) deliver() {
 	i := 0
 	if r.config.Next != nil {
-		i = r.config.Next(len(r.flying))
+		i = r.config.Next(len(r.inFlight))
 	}
 	i = r.before(i)
-	m := r.flying[i]
+	m := r.inFlight[i]
 	if i == 0 {
-		r.flying = r.flying[1:]
+		r.inFlight = r.inFlight[1:]
 	} else {
-		r.flying = append(r.flying[:i], r.flying[i+1:]...)
+		r.inFlight = append(r.inFlight[:i], r.inFlight[i+1:]...)
 	}
 	if m.dest != nil {
 		scatter(m.dest.at, m.data)
@@ -132,15 +134,15 @@ func (r *run) deliver() {
 	}
 }
 
-// before is the first message on its way that cannot be overtaken by the i-th: itself, or of a put
-// the first one of its lane to its peer, in the same way.
+// before returns the message that must arrive before the i-th, or i. A put may not overtake an
+// earlier put of the same kind from the same lane to the same peer.
 func (r *run) before(i int) int {
-	m := &r.flying[i]
+	m := &r.inFlight[i]
 	if m.dest == nil {
 		return i
 	}
-	for j := range r.flying[:i] {
-		o := &r.flying[j]
+	for j := range r.inFlight[:i] {
+		o := &r.inFlight[j]
 		a, b := &m.key.Connection, &o.key.Connection
 		if o.dest != nil && m.dest.packet == o.dest.packet && a.To == b.To && a.From == b.From &&
 			a.FromLane == b.FromLane {
@@ -190,8 +192,8 @@ func (r *run) advance(l *lane) error {
 	return nil
 }
 
-// registers reports whether the step in r.step may run. If not, its callback is registered under
-// what it lacks.
+// registers reports whether the loaded step may run. If not, it registers the lane under what the
+// step lacks.
 func (r *run) registers(l *lane) bool {
 	switch what, key, _ := r.wants(l); what {
 	case aMessage:
@@ -206,7 +208,7 @@ func (r *run) registers(l *lane) bool {
 	return false
 }
 
-// What a callback may lack.
+// Dependencies of a callback.
 const (
 	nothing  = ""
 	aMessage = "a message"
@@ -214,8 +216,8 @@ const (
 	anEvent  = "an event"
 )
 
-// wants is the first thing that the step in r.step lacks: a message, a slot, or an event of another
-// lane.
+// wants returns the first unmet dependency of the loaded step: a message, a slot, or an event of
+// another lane.
 func (r *run) wants(l *lane) (what string, key Key, other int32) {
 	for i := range r.step.From {
 		f := &r.step.From[i]
@@ -248,7 +250,7 @@ func (r *run) wants(l *lane) (what string, key Key, other int32) {
 	return nothing, Key{}, 0
 }
 
-// lacks is what the step in r.step lacks, and from whom.
+// lacks returns the first unmet dependency of the loaded step, and the lane that it depends on.
 func (r *run) lacks(l *lane) (what string, rank, lane int) {
 	what, key, other := r.wants(l)
 	c := &key.Connection
@@ -261,7 +263,7 @@ func (r *run) lacks(l *lane) (what string, rank, lane int) {
 	return what, l.rank, int(other)
 }
 
-// slots is how many messages a connection of a class holds from a lane; 0 is any number.
+// slots returns how many messages a connection of a class buffers; 0 is any number.
 func (r *run) slots(l *lane, class schedule.Class) int {
 	switch {
 	case class == schedule.Pad:
@@ -275,23 +277,24 @@ func (r *run) slots(l *lane, class schedule.Class) int {
 	return r.env.Slots
 }
 
-// from and to are the connections of a lane with a peer.
+// from returns a lane's connection from a peer.
 func from(l *lane, p *schedule.Peer) hw.Connection {
 	return hw.Connection{From: p.Rank, FromLane: p.Lane, To: int32(l.rank), ToLane: int32(l.index),
 		Class: p.Class, Tag: p.Tag}
 }
 
+// to returns a lane's connection to a peer.
 func to(l *lane, p *schedule.Peer) hw.Connection {
 	return hw.Connection{From: int32(l.rank), FromLane: int32(l.index), To: p.Rank, ToLane: p.Lane,
 		Class: p.Class, Tag: p.Tag}
 }
 
-// key names a message.
+// key returns the key of a message of the current instance.
 func (r *run) key(c hw.Connection, number int) Key {
 	return Key{Collective: r.config.Name, Instance: *r.instance, Connection: c, Number: number}
 }
 
-// incoming is the key of the next message from a peer.
+// incoming returns the key of the next message from a peer.
 func (r *run) incoming(l *lane, p *schedule.Peer) Key {
 	c := from(l, p)
 	return r.key(c, l.got[c])

@@ -12,7 +12,7 @@ import (
 	"collsim/unit"
 )
 
-// callback does what the step in r.step says.
+// callback executes the loaded step.
 func (r *run) callback(l *lane) error {
 	if r.config.Ran != nil {
 		r.config.Ran(l.rank, l.index, l.ran)
@@ -34,7 +34,7 @@ func (r *run) callback(l *lane) error {
 	}
 	for i := range r.step.To {
 		if r.step.Kernel != nil {
-			break // it has stored its result
+			break // a kernel has stored its result
 		}
 		if err := r.store(l, l.rank, &r.step.To[i], value); err != nil {
 			return err
@@ -47,19 +47,19 @@ func (r *run) callback(l *lane) error {
 	return nil
 }
 
-// spot is where in the schedule a lane's step is, seen from a rank.
+// spot returns the position of a lane's step in the schedule, as seen from a rank.
 func spot(l *lane, number int) schedule.Spot {
 	return schedule.Spot{Rank: number, Channel: l.program.Channel(l.index),
 		Slice: int(l.cursor.Slice()), Part: l.program.Part(l.index)}
 }
 
-// math is the arithmetic of a lane's step.
+// math returns the arithmetic of a lane's step.
 func (r *run) math(l *lane) *hw.Arithmetic {
 	return r.ranks[l.rank].MathOf(spot(l, l.rank), &r.step)
 }
 
-// compute computes a kernel and stores its result; of an opaque one, it spends the time: there is
-// one thread, and it works.
+// compute computes a kernel and stores its result. For an opaque kernel, it waits as long as that
+// takes; the only thread is busy meanwhile.
 func (r *run) compute(l *lane) error {
 	if rank.Computes(&r.step) {
 		err := r.ranks[l.rank].Compute(spot(l, l.rank), &r.step, func() error {
@@ -83,7 +83,7 @@ func (r *run) compute(l *lane) error {
 	}
 }
 
-// value is what the sources of a step give together, in memory of its own.
+// value combines the sources of a step, in memory of its own.
 func (r *run) value(l *lane) (value []byte, err error) {
 	if r.step.Kernel != nil {
 		return nil, nil
@@ -108,7 +108,7 @@ func (r *run) value(l *lane) (value []byte, err error) {
 	return value, nil
 }
 
-// operand is a source's elements, in memory of their own.
+// operand returns a copy of a source's elements.
 func (r *run) operand(l *lane, f *schedule.Source) (value []byte, err error) {
 	math := r.math(l)
 	switch f.Kind {
@@ -134,7 +134,7 @@ func (r *run) operand(l *lane, f *schedule.Source) (value []byte, err error) {
 	return value, nil
 }
 
-// take takes the next message from a peer out of the registry, and frees its slot.
+// take removes the next message from a peer from the registry, and frees its slot.
 func (r *run) take(l *lane, p *schedule.Peer) []byte {
 	key := r.incoming(l, p)
 	value := r.early[key]
@@ -152,7 +152,7 @@ func (r *run) take(l *lane, p *schedule.Peer) []byte {
 	return value
 }
 
-// send puts a message on its way, or stores it where others see it at once.
+// send puts a message in flight, or stores it where it is visible at once.
 func (r *run) send(l *lane, d *schedule.Dest, value []byte, at unit.Time) error {
 	for _, rank := range d.Team {
 		if err := r.store(l, int(rank), &d.Region, value); err != nil {
@@ -188,11 +188,11 @@ func (r *run) send(l *lane, d *schedule.Dest, value []byte, at unit.Time) error 
 	if r.env.Trace {
 		l.outs = mark(l.outs, c, hw.Mark{At: at, Step: int32(l.ran)})
 	}
-	r.flying = append(r.flying, m)
+	r.inFlight = append(r.inFlight, m)
 	return nil
 }
 
-// mark notes a message of a connection.
+// mark records a message of a connection.
 func mark(flows []hw.Messages, c hw.Connection, m hw.Mark) []hw.Messages {
 	for i := range flows {
 		if flows[i].Connection == c {
@@ -203,7 +203,7 @@ func mark(flows []hw.Messages, c hw.Connection, m hw.Mark) []hw.Messages {
 	return append(flows, hw.Messages{Connection: c, Marks: []hw.Mark{m}})
 }
 
-// views are the runs of a rank's memory that a region names.
+// views returns the parts of a rank's memory that a region names.
 func (r *run) views(l *lane, number int, g *schedule.Region) [][]byte {
 	home, spans := r.ranks[number].Places(nil, spot(l, number), g)
 	views := make([][]byte, len(spans))
@@ -213,7 +213,7 @@ func (r *run) views(l *lane, number int, g *schedule.Region) [][]byte {
 	return views
 }
 
-// store puts a value into a region of a rank at once.
+// store writes a value to a region of a rank at once.
 func (r *run) store(l *lane, rank int, g *schedule.Region, value []byte) error {
 	views := r.views(l, rank, g)
 	if err := fits(l, views, value); err != nil {
@@ -223,13 +223,13 @@ func (r *run) store(l *lane, rank int, g *schedule.Region, value []byte) error {
 	return nil
 }
 
-// malformed is an error of the step that a lane is at, which nobody could carry out.
+// malformed returns the error of a lane's current step, which is invalid.
 func malformed(l *lane, format string, args ...any) error {
 	return &hw.Error{Call: "step", Code: "malformed", Rank: l.rank, Lane: l.index,
 		Step: int(l.cursor.Step), Text: fmt.Sprintf(format, args...)}
 }
 
-// fits says that a value and a region are of different lengths.
+// fits returns an error if a value and a region differ in length.
 func fits(l *lane, views [][]byte, value []byte) error {
 	room := 0
 	for _, v := range views {
@@ -241,6 +241,7 @@ func fits(l *lane, views [][]byte, value []byte) error {
 	return nil
 }
 
+// gather copies the views to contiguous memory.
 func gather(views [][]byte) []byte {
 	n := 0
 	for _, v := range views {
@@ -253,13 +254,14 @@ func gather(views [][]byte) []byte {
 	return all
 }
 
+// scatter copies a value to the views.
 func scatter(views [][]byte, value []byte) {
 	for _, v := range views {
 		value = value[copy(v, value):]
 	}
 }
 
-// combine makes dst what dst and src give together, in this order.
+// combine sets dst to dst ∘ src, in this order.
 func combine(l *lane, math *hw.Arithmetic, dst, src []byte) error {
 	if len(dst) != len(src) {
 		return malformed(l, "operands of %d and %d bytes", len(dst), len(src))
@@ -268,7 +270,7 @@ func combine(l *lane, math *hw.Arithmetic, dst, src []byte) error {
 	return nil
 }
 
-// recordings are what the lanes have noted of the repetition, counted from its beginning.
+// recordings returns the timelines of a repetition, counted from origin.
 func (r *run) recordings(origin unit.Time) []hw.Recording {
 	all := make([]hw.Recording, len(r.ranks))
 	for number, one := range r.ranks {

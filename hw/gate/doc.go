@@ -1,20 +1,19 @@
-// Package gate lets into a run who knows its secret, and nobody else.
+// Package gate admits connections to a run only if the peer knows the run's secret.
 //
-//	who dials                                  who accepts
-//	claim, nonce ────────────────────────────►             which rank I am, and whom I am to reach
+//	dialer                                     acceptor
+//	claim, nonce ────────────────────────────►             my rank, and the rank I want
 //	         ◄──────────────────────────────── run, nonce, proof
 //	proof ───────────────────────────────────►
 //	         ◄──────────────────────────────── welcome
 //
-// A proof is HMAC-SHA256 over both nonces, the claim and the role of who proves, with a key that
-// HKDF derives from the secret for this run alone: the mutual authentication in three passes of
-// ISO/IEC 9798-4. The roles differ, so that a proof is of no use to whom it was shown; the nonces
-// are new each time, so that one that was overheard is of no use later; comparisons take the same
-// time wherever they end. All parts are of a fixed length and have a deadline as a whole: nothing
-// that a stranger says is read beyond it, stored, or shown.
+// A proof is HMAC-SHA256 over both nonces, the claim and the prover's role, with a key that HKDF
+// derives from the secret for this run alone: the mutual authentication in three passes of ISO/IEC
+// 9798-4. Roles differ, so a proof cannot be reflected. Nonces are fresh, so a recorded proof
+// cannot be replayed. Comparisons take constant time. All parts have a fixed length, and a deadline
+// as a whole. Nothing else that a stranger sends is read, stored or shown.
 //
-// A door keeps no more than a number of connections that have not proven anything. What a
-// connection says after that is neither encrypted nor signed.
+// A door keeps a bounded number of unauthenticated connections. Traffic after the handshake is
+// neither encrypted nor signed.
 //
 // The package knows no job, no protocol of ranks and no network but net.Conn.
 package gate

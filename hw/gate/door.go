@@ -13,22 +13,21 @@ import (
 	"time"
 )
 
-// patience is how long who has come may take to prove that it is expected: all of it, however
-// slowly it speaks.
+// patience bounds the whole handshake, however slowly the peer sends.
 const patience = 5 * time.Second
 
-// MaxUnproven is how many connections a door keeps that have proven nothing yet. Of more, the
-// oldest is closed: who knows the secret needs less time than it takes to open so many.
+// MaxUnproven bounds the unauthenticated connections that a door keeps. Beyond it the oldest is
+// closed: a peer with the secret finishes before an attacker can open so many.
 const MaxUnproven = 256
 
-// Door accepts connections, and lets in those that know the secret of a run.
+// A Door accepts connections, and admits those whose peer knows the secret of a run.
 type Door struct {
 	Listener net.Listener
 	Secret   Secret
 	Run      Run
 	Expected func(Claim) bool
-	// Enter takes a connection over that has proven its claim, in a goroutine of its own. Serve
-	// returns after it.
+	// Enter takes over a connection that has proven its claim, in a goroutine of its own. Serve
+	// waits for it.
 	Enter func(net.Conn, Claim)
 
 	mu       sync.Mutex
@@ -37,10 +36,10 @@ type Door struct {
 	turned   atomic.Int64
 }
 
-// Turned is how many connections were turned away.
+// Turned returns the number of refused connections.
 func (d *Door) Turned() int64 { return d.turned.Load() }
 
-// Serve accepts connections until the listener is closed. It returns when nothing of it runs.
+// Serve accepts connections until the listener is closed. It returns when no goroutine of it runs.
 func (d *Door) Serve() {
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -49,7 +48,7 @@ func (d *Door) Serve() {
 		if errors.Is(err, net.ErrClosed) {
 			break
 		}
-		if err != nil { // too many open files, or who has dialed is gone
+		if err != nil { // too many open files, or the dialer has gone
 			time.Sleep(time.Millisecond)
 			continue
 		}
@@ -64,7 +63,7 @@ func (d *Door) Serve() {
 	}
 }
 
-// keep notes a connection that has proven nothing.
+// keep adds an unauthenticated connection.
 func (d *Door) keep(conn net.Conn) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -75,8 +74,8 @@ func (d *Door) keep(conn net.Conn) {
 	d.unproven = append(d.unproven, conn)
 }
 
-// forget takes note that a connection has proven its claim or was closed; false if the door does
-// not keep it any more.
+// forget removes a connection that was authenticated or closed. It returns false if the door has
+// dropped it already.
 func (d *Door) forget(conn net.Conn) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -87,11 +86,12 @@ func (d *Door) forget(conn net.Conn) bool {
 	return at >= 0 && !d.closing
 }
 
+// admit authenticates a connection and passes it to Enter, or closes it.
 func (d *Door) admit(conn net.Conn) {
 	conn.SetDeadline(time.Now().Add(patience))
 	claim, err := Admit(conn, d.Secret, d.Run, d.Expected)
 	if kept := d.forget(conn); err != nil || !kept {
-		if !errors.Is(err, ErrUnwanted) { // which knows the secret
+		if !errors.Is(err, ErrUnwanted) { // such a peer knows the secret
 			d.turned.Add(1)
 		}
 		conn.Close()
@@ -101,8 +101,8 @@ func (d *Door) admit(conn net.Conn) {
 	d.Enter(conn, claim)
 }
 
-// Knock enters where a dialed connection leads. A door that is crowded, or that nobody serves yet,
-// may not answer: then it is dialed again. The context bounds all of it.
+// Knock dials and authenticates. It dials again if it gets no answer, since a door may be crowded
+// or not served yet. The context bounds all of it.
 func Knock(ctx context.Context, dial func(context.Context) (net.Conn, error), s Secret, c Claim) (
 	net.Conn, Run, error) {
 	for {
@@ -126,7 +126,7 @@ func Knock(ctx context.Context, dial func(context.Context) (net.Conn, error), s 
 	}
 }
 
-// enter is Enter within a context, and not for longer than who accepts has patience.
+// enter runs Enter within a context, bounded by the acceptor's patience.
 func enter(ctx context.Context, conn net.Conn, s Secret, c Claim) (Run, error) {
 	conn.SetDeadline(time.Now().Add(patience))
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
@@ -140,7 +140,7 @@ func enter(ctx context.Context, conn net.Conn, s Secret, c Claim) (Run, error) {
 	return run, err
 }
 
-// unanswered reports whether the other side has closed a connection, or said nothing.
+// unanswered reports whether the other side has closed a connection, or sent nothing.
 func unanswered(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||

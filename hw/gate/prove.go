@@ -10,7 +10,7 @@ import (
 	"net"
 )
 
-// Service is what a connection is for.
+// A Service is the purpose of a connection.
 type Service uint8
 
 // The services.
@@ -19,37 +19,37 @@ const (
 	Data                            // between two ranks
 )
 
-// Claim is what who dials says of itself. It is believed when it is proven.
+// A Claim is what a dialer says of itself. It is trusted once it is proven.
 type Claim struct {
 	Service Service
 	From    int32 // the worker or rank that dials
-	To      int32 // the rank that it wants; −1 is the coordinator
+	To      int32 // the rank that it wants; −1 for the coordinator
 }
 
-// What goes over the wire, byte for byte.
+// The handshake's format on the wire.
 const (
-	greeting     = "collsim1" // with the version
+	greeting     = "collsim1" // includes the version
 	nonceSize    = 32
 	claimSize    = len(greeting) + 1 + 4 + 4 + nonceSize
 	answerSize   = len(Run{}) + nonceSize
 	proofSize    = sha256.Size
 	welcomeByte  = 'w'
-	unwantedByte = 'u' // in place of a welcome, to who has proven that it knows the secret
+	unwantedByte = 'u' // instead of a welcome, for an unwanted peer with the secret
 )
 
-// Why a handshake ends.
+// Reasons why a handshake ends.
 var (
-	// ErrStranger is of who does not know the secret.
+	// ErrStranger: the peer does not know the secret.
 	ErrStranger = errors.New("it does not know the secret of this run")
-	// ErrTurnedAway is of who speaks another protocol, or claims what is not expected.
+	// ErrTurnedAway: the peer speaks another protocol, or its claim is not expected.
 	ErrTurnedAway = errors.New("it was not expected")
-	// ErrUnwanted is of a worker that knows the secret, and that nobody waits for.
+	// ErrUnwanted: the worker knows the secret, but it is not expected (any more).
 	ErrUnwanted = errors.New("nobody waits for it there, or another has come in its place")
-	// ErrNoSecret is of a side that has none: it lets nobody in.
+	// ErrNoSecret: this side has no secret, so it admits no peer.
 	ErrNoSecret = errors.New("there is no secret")
 )
 
-// role is whose proof it is.
+// A role is the side of a prover.
 type role string
 
 const (
@@ -57,7 +57,7 @@ const (
 	acceptor role = "collsim: who accepts"
 )
 
-// prove is the proof of a role, on what both have said.
+// prove returns the proof of a role over the handshake so far.
 func prove(key []byte, r role, said []byte) []byte {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte{byte(len(r))})
@@ -66,19 +66,21 @@ func prove(key []byte, r role, said []byte) []byte {
 	return h.Sum(nil)
 }
 
+// nonce returns fresh random bytes.
 func nonce() []byte {
 	n := make([]byte, nonceSize)
 	rand.Read(n)
 	return n
 }
 
+// append encodes the claim.
 func (c *Claim) append(b []byte) []byte {
 	b = append(append(b, greeting...), byte(c.Service))
 	b = binary.LittleEndian.AppendUint32(b, uint32(c.From))
 	return binary.LittleEndian.AppendUint32(b, uint32(c.To))
 }
 
-// parseClaim reads a claim; false if it is none.
+// parseClaim decodes a claim; false if it is malformed.
 func parseClaim(b []byte) (c Claim, ok bool) {
 	if string(b[:len(greeting)]) != greeting {
 		return c, false
@@ -88,8 +90,8 @@ func parseClaim(b []byte) (c Claim, ok bool) {
 		int32(binary.LittleEndian.Uint32(b[5:]))}, true
 }
 
-// Enter proves to who has accepted a connection that this side knows the secret, and has that side
-// prove it first. It returns the run. The caller sets a deadline.
+// Enter authenticates as a dialer: it verifies the acceptor's proof, and then sends its own. It
+// returns the run. The caller sets a deadline.
 func Enter(conn net.Conn, s Secret, c Claim) (Run, error) {
 	if s.None() {
 		return Run{}, ErrNoSecret
@@ -124,8 +126,8 @@ func Enter(conn net.Conn, s Secret, c Claim) (Run, error) {
 	return Run{}, ErrTurnedAway
 }
 
-// Admit has who has dialed prove that it knows the secret of a run, and what it claims, if that is
-// expected. The caller sets a deadline.
+// Admit authenticates a dialer whose claim is expected, and returns the claim. The caller sets a
+// deadline.
 func Admit(conn net.Conn, s Secret, run Run, expected func(Claim) bool) (c Claim, err error) {
 	if s.None() {
 		return c, ErrNoSecret
@@ -134,7 +136,7 @@ func Admit(conn net.Conn, s Secret, run Run, expected func(Claim) bool) (c Claim
 	if _, err := io.ReadFull(conn, said[:len(greeting)]); err != nil {
 		return c, err
 	}
-	if string(said[:len(greeting)]) != greeting { // who speaks another protocol may say no more
+	if string(said[:len(greeting)]) != greeting { // a peer with another protocol may send no more
 		return c, ErrTurnedAway
 	}
 	if _, err := io.ReadFull(conn, said[len(greeting):]); err != nil {
@@ -142,7 +144,7 @@ func Admit(conn net.Conn, s Secret, run Run, expected func(Claim) bool) (c Claim
 	}
 	c, ok := parseClaim(said)
 	wanted := ok && expected(c)
-	// A rank may be dialed before it expects that, and is dialed again: it says nothing.
+	// A rank may be dialed before it expects that. It does not answer, so the peer dials again.
 	if !wanted && (!ok || c.Service != Coordination) {
 		return c, ErrTurnedAway
 	}

@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// Secret is what all members of a run know, and nobody else. Its zero value is none. It does not
-// show when it is printed.
+// A Secret is shared by the members of a run. Its zero value is none. It does not show when it is
+// printed.
 type Secret struct{ text string }
 
-// The lengths of a secret: what is overheard of a proof must not tell it by trying.
+// Bounds of a secret's length. A shorter one could be found by trying all against a recorded proof.
 const minSecret, maxSecret = 16, 1024
 
-// NewSecret returns a secret that nobody knows.
+// NewSecret returns a random secret.
 func NewSecret() Secret { return Secret{rand.Text()} }
 
-// ParseSecret reads a secret: blanks around it do not count.
+// ParseSecret parses a secret, without surrounding blanks.
 func ParseSecret(text string) (Secret, error) {
 	text = strings.TrimSpace(text)
 	if n := len(text); n < minSecret || n > maxSecret {
@@ -33,32 +33,32 @@ func ParseSecret(text string) (Secret, error) {
 	return Secret{text}, nil
 }
 
-// Text is the secret itself, for who starts a member of the run.
+// Text returns the secret itself, for a launcher.
 func (s Secret) Text() string { return s.text }
 
 // None reports whether there is no secret.
 func (s Secret) None() bool { return s.text == "" }
 
-// String hides it.
+// String hides the secret.
 func (s Secret) String() string { return "(a secret)" }
 
-// GoString hides it.
+// GoString hides the secret.
 func (s Secret) GoString() string { return s.String() }
 
-// Run tells a run from all others, also from those of the same secret. It is no secret.
+// A Run identifies a run, even among those with the same secret. It is public.
 type Run [16]byte
 
-// NewRun returns a run of its own.
+// NewRun returns a random run.
 func NewRun() (r Run) {
 	rand.Read(r[:])
 	return r
 }
 
-// key is what proves that its holder knows the secret, in one run.
+// key derives the key for proofs in one run.
 func (s Secret) key(r Run) []byte {
 	key, err := hkdf.Key(sha256.New, []byte(s.text), r[:], "collsim run", sha256.Size)
 	if err != nil {
-		panic(err) // a key of this length can be derived
+		panic(err) // HKDF supports this length
 	}
 	return key
 }

@@ -1,6 +1,5 @@
-// Package hwtest has what the tests of executors share: collectives of all kinds, schedules with
-// all that the vocabulary has, inputs of any bits, and schedules that can't come to their end. It
-// must not know any executor.
+// Package hwtest has helpers for tests of executors: collectives of all kinds, schedules with the
+// whole vocabulary, random inputs, and schedules that cannot end. It must not know any executor.
 package hwtest
 
 import (
@@ -20,8 +19,8 @@ import (
 	"collsim/schedule"
 )
 
-// Together has up to sixteen parallel tests run at once, however few processors there are: tests of
-// processes mostly wait. It is called by TestMain.
+// Together runs up to sixteen parallel tests at once, however few processors there are, since tests
+// of processes mostly wait. TestMain must call it.
 func Together() {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "16"); err != nil {
@@ -29,7 +28,8 @@ func Together() {
 	}
 }
 
-// Operators are those of a kind with their factor and mode; a kind that does not reduce has none.
+// Operators lists the operators of a kind, with factor and mode. A kind that does not reduce has a
+// single empty one.
 func Operators(kind collective.Kind) []collective.Spec {
 	if !kind.Reduces() {
 		return []collective.Spec{{}}
@@ -42,7 +42,7 @@ func Operators(kind collective.Kind) []collective.Spec {
 	return list
 }
 
-// AnySpec is a collective of any size and root.
+// AnySpec returns a random collective of a kind.
 func AnySpec(kind collective.Kind, ranks int, r *rand.Rand) collective.Spec {
 	s := collective.Spec{Kind: kind, Ranks: ranks}
 	rows := 0
@@ -68,7 +68,7 @@ func AnySpec(kind collective.Kind, ranks int, r *rand.Rand) collective.Spec {
 	return s
 }
 
-// AnyInputs are inputs whose bits may be any.
+// AnyInputs returns inputs of random bits.
 func AnyInputs(s *schedule.Schedule, r *rand.Rand) [][]byte {
 	in := make([][]byte, s.Spec.Ranks)
 	for rank := range in {
@@ -80,14 +80,14 @@ func AnyInputs(s *schedule.Schedule, r *rand.Rand) [][]byte {
 	return in
 }
 
-// Script is a schedule, with what its proof says.
+// A Script is a schedule with its proof.
 type Script struct {
 	*schedule.Schedule
 	Proof *proof.Proof
 }
 
-// Scripts are the schedules that package schedule's tests have written by hand, and that are
-// proven: gets, puts, silent ones, packets, multimem, events, slices and lanes.
+// Scripts returns the proven schedules of package schedule's testdata: gets, puts, silent ones,
+// packets, multimem, events, slices and lanes.
 func Scripts(t testing.TB) (all []Script) {
 	t.Helper()
 	paths, err := filepath.Glob("../../schedule/testdata/*.txt")
@@ -108,7 +108,7 @@ func Scripts(t testing.TB) (all []Script) {
 	return all
 }
 
-// SameOutputs compares every bit of what the ranks of a schedule have put out with what is wanted.
+// SameOutputs requires that all outputs of a schedule have the wanted bits.
 func SameOutputs(t testing.TB, s *schedule.Schedule, want, got [][]byte) {
 	t.Helper()
 	require.Len(t, got, len(want))
@@ -122,9 +122,9 @@ func SameOutputs(t testing.TB, s *schedule.Schedule, want, got [][]byte) {
 	}
 }
 
-// Circle is a schedule in which ranks wait for each other: rank 0 for rank 2's message, which comes
-// after rank 1's, which comes after rank 0's; its inputs, and what is to be told after a timeout.
-func Circle(t testing.TB, timeout time.Duration) (s *schedule.Schedule, in [][]byte, told string) {
+// Circle returns a deadlocked schedule: each of three ranks waits for the previous one's message.
+// It also returns inputs, and the error expected after a timeout.
+func Circle(t testing.TB, timeout time.Duration) (s *schedule.Schedule, in [][]byte, want string) {
 	text := "schedule stuck\ncollective broadcast float32\nranks 3\nroot 0\ncount 4\n"
 	for rank, own := range []string{"in", "out", "out"} {
 		text += fmt.Sprintf("rank %d\n  lane 0\n    recv from %d into out @0\n    send %s to %d @1\n",
@@ -138,8 +138,9 @@ func Circle(t testing.TB, timeout time.Duration) (s *schedule.Schedule, in [][]b
 			"  rank 1 lane 0 step 0  recv chunk 0  waits for a message from rank 0 lane 0, above"
 }
 
-// NeverComes is a schedule in which rank 1 waits for a message that rank 0 does not send; and what
-// an executor that sees it at once is to tell, before and after its own words.
+// NeverComes returns a schedule in which rank 1 waits for a message that rank 0 does not send. It
+// also returns the error of an executor that detects this: the texts before and after its own
+// words.
 func NeverComes(t testing.TB) (s *schedule.Schedule, before, after string) {
 	return parsed(t, `schedule stuck
 collective broadcast float32
@@ -157,8 +158,9 @@ rank 1
 			"which has come to its end"
 }
 
-// NeverReceived is a schedule in which one of two messages is not received, and what is to be told.
-func NeverReceived(t testing.TB) (s *schedule.Schedule, told string) {
+// NeverReceived returns a schedule in which one of two messages is not received, and the expected
+// error.
+func NeverReceived(t testing.TB) (s *schedule.Schedule, want string) {
 	return parsed(t, `schedule full
 collective broadcast float32
 ranks 2
@@ -177,6 +179,7 @@ rank 1
 `), "hw: rank 0 lane 0: step: malformed: 1 messages to rank 1 lane 0 are never received"
 }
 
+// parsed parses a schedule.
 func parsed(t testing.TB, text string) *schedule.Schedule {
 	t.Helper()
 	s, err := schedule.Parse(text)
@@ -184,8 +187,8 @@ func parsed(t testing.TB, text string) *schedule.Schedule {
 	return s
 }
 
-// Doubled is a program that stores its result where what is given lies, so that this has to be
-// given again before the next iteration.
+// Doubled returns a program that overwrites its given tensor, so the tensor must be written again
+// before each iteration.
 func Doubled(t testing.TB) *schedule.Schedule {
 	t.Helper()
 	return parsed(t, `schedule double

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Patient scales a duration that suits an idle machine to the pace of this one as it is now: it
-// times a fixed amount of work.
+// Patient scales a duration for an idle machine to the current speed of this one. It times a fixed
+// amount of work.
 func Patient(idle time.Duration) time.Duration {
-	const usual = 40 * time.Millisecond // for 32 MiB, which most cores take half as long for
+	const usual = 40 * time.Millisecond // for 32 MiB; most cores need half as long
 	var sum [sha256.Size]byte
 	block := make([]byte, 1<<16)
 	begin := time.Now()

@@ -1,5 +1,5 @@
-// Package clib compiles the C libraries that tests load: each once, for all test binaries and for
-// all times, until its sources, its options or the compiler are others.
+// Package clib compiles the C libraries that tests load. A library is compiled once for all test
+// binaries, and again when its sources, its options or the compiler change.
 package clib
 
 import (
@@ -16,14 +16,14 @@ import (
 	"collsim/internal/output"
 )
 
-// unused is how long a library is kept that no test has asked for.
+// unused is the time after which an unused library is removed.
 const unused = 30 * 24 * time.Hour
 
-// Build returns the path of a shared library of C files, in a folder of its own in the user's cache
-// (os.UserCacheDir), or else among temporary files. Of the files, those that end in ".c" are
-// compiled, the others are what they include: a library belongs to the contents of all. The options
-// are the compiler's; libraries that are linked ("-lm") come last. Binaries that ask at the same
-// time each compile it, and the last one's stays. Without a C compiler, that is the error.
+// Build returns the path of a shared library of C files, in a folder of the user's cache
+// (os.UserCacheDir) or else of temporary files. It compiles the files that end in ".c"; others are
+// their headers. The contents of all identify the library. Options are the compiler's, linked
+// libraries ("-lm") last. Concurrent callers each compile the library, and the last one's stays. It
+// fails without a C compiler.
 func Build(files []string, options ...string) (string, error) {
 	version, err := exec.Command("cc", "--version").Output()
 	if err != nil {
@@ -51,7 +51,7 @@ func Build(files []string, options ...string) (string, error) {
 	path := filepath.Join(folder, "library.so")
 	if _, err := os.Stat(path); err == nil {
 		now := time.Now()
-		os.Chtimes(folder, now, now) // it is in use; at worst it is compiled again
+		os.Chtimes(folder, now, now) // marks it as used; if this fails it may be compiled again
 		return path, nil
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -61,7 +61,7 @@ func Build(files []string, options ...string) (string, error) {
 	return path, compile(path, sources, options)
 }
 
-// compile compiles a library elsewhere, and puts it where it is to be as a whole.
+// compile compiles a library in a temporary folder, and then installs it atomically.
 func compile(path string, sources, options []string) error {
 	folder, err := os.MkdirTemp("", "collsim-clib")
 	if err != nil {
@@ -80,7 +80,7 @@ func compile(path string, sources, options []string) error {
 	return output.Bytes(path, library)
 }
 
-// forget removes the libraries that nobody uses any more.
+// forget removes libraries that have not been used for long.
 func forget(root string) {
 	folders, _ := os.ReadDir(root)
 	for _, one := range folders {

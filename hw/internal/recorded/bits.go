@@ -13,8 +13,8 @@ import (
 	"collsim/dtype"
 )
 
-// Bits are calls of NCCL. All files of results together have those that were planned less those
-// that NCCL has refused.
+// Bits holds calls of NCCL. The files of one command together hold its planned calls, less those
+// that NCCL refused.
 type Bits struct {
 	Head
 	Planned, Refused int
@@ -22,25 +22,25 @@ type Bits struct {
 	Calls            []Call
 }
 
-// Call is a collective, how NCCL did it as its log says, and what came of it.
+// A Call is a collective with its outputs, and NCCL's choice from its log.
 type Call struct {
 	Kind, Op, DType     string // as in a scenario; of premulsum Factor is the factor
 	Factor              float64
 	Ranks, Root         int
 	Count               int64
 	InPlace             bool   `json:"in_place"`
-	Algorithm, Protocol string // as in the log, in any case; of one rank there is none
+	Algorithm, Protocol string // as in the log, in any case; empty for one rank
 	Lo, Hi              int    // channels, as in the log
 	NChannels           int    // of the communicator
-	Machine             string // of package algos/nccl, for how its graphs look: "socket"
+	Machine             string // name in package algos/nccl of its topology: "socket"
 	PerNode             int    `json:"per_node"`
-	// Outputs are those of all ranks in base64, or SHA256 their checksums where they are long; one
-	// stands for all ranks if they have the same. A rank that has none has an empty text.
+	// Outputs holds the outputs of all ranks in base64; SHA256 holds checksums of long ones. A
+	// single entry stands for all ranks. A rank without output has an empty text.
 	Outputs, SHA256 []string
-	Explained       string // why the bits are not those that are predicted; "" where they are
+	Explained       string // why the bits differ from the prediction; "" if they do not
 }
 
-// complete says what a recording lacks.
+// complete checks the recording.
 func (b *Bits) complete(outputs bool) error {
 	if len(b.Calls) == 0 && len(b.Failed) == 0 {
 		return fmt.Errorf("it has no calls, and nothing is said to have failed")
@@ -66,7 +66,7 @@ func (b *Bits) complete(outputs bool) error {
 	return nil
 }
 
-// Input is the checksum of a rank's first elements of a type.
+// An Input is the checksum of a rank's first elements of a type.
 type Input struct {
 	DType    string
 	Rank     int
@@ -74,7 +74,7 @@ type Input struct {
 	SHA256   string
 }
 
-// check makes them anew.
+// check generates the elements again and compares the checksum.
 func (in *Input) check(seed uint64) error {
 	t, err := dtype.Parse(in.DType)
 	if err != nil {
@@ -87,7 +87,7 @@ func (in *Input) check(seed uint64) error {
 	return nil
 }
 
-// Spec is the collective.
+// Spec returns the collective of the call.
 func (c *Call) Spec() (s collective.Spec, err error) {
 	s = collective.Spec{Ranks: c.Ranks, Count: c.Count, Root: c.Root, InPlace: c.InPlace}
 	if s.Kind, err = collective.ParseKind(c.Kind); err != nil {
@@ -108,13 +108,13 @@ func (c *Call) Spec() (s collective.Spec, err error) {
 	return s, s.Validate()
 }
 
-// String is such as "reduce_scatter sum bfloat16, 4 ranks of 1000, by PAT Simple".
+// String formats the call, as in "reduce_scatter sum bfloat16, 4 ranks of 1000, by PAT Simple".
 func (c *Call) String() string {
 	return fmt.Sprintf("%s %s %s, %d ranks of %d, by %s %s", c.Kind, c.Op, c.DType, c.Ranks, c.Count,
 		c.Algorithm, c.Protocol)
 }
 
-// mix is the output function of splitmix64 (Steele, Lea and Flood 2014).
+// mix returns the output function of splitmix64 (Steele, Lea and Flood 2014).
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -122,10 +122,9 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Generated are the elements of a rank's input: of z = mix(mix(mix(seed) + rank) + element), an
-// integer is its lowest bits, and a float the upper 24 bits as an integer, less 2²³, over 2 to the
-// power of 20 and the lowest three bits, rounded to the type: from -8 on, below 8. Numbers of
-// several magnitudes have sums that depend on the order.
+// Generated returns the elements of a rank's input. Let z = mix(mix(mix(seed) + rank) + element).
+// An integer has the lowest bits of z. A float is (z>>40 − 2²³) / 2^(20 + z mod 8), rounded to the
+// type, which is in [−8, 8). Sums of such numbers of several magnitudes depend on the order.
 func Generated(seed uint64, rank int, count int64, t dtype.Type) []byte {
 	b := make([]byte, 0, count*int64(t.Width()))
 	of := mix(mix(seed) + uint64(rank))
@@ -141,6 +140,7 @@ func Generated(seed uint64, rank int, count int64, t dtype.Type) []byte {
 	return b
 }
 
+// appendFloat encodes a float, rounded to the type.
 func appendFloat(b []byte, t dtype.Type, x float64) []byte {
 	one := make([]byte, t.Width())
 	switch t {
@@ -160,7 +160,7 @@ func appendFloat(b []byte, t dtype.Type, x float64) []byte {
 	return append(b, one...)
 }
 
-// Differs says where the outputs of all ranks are not those that were recorded; "" if they are.
+// Differs reports where the outputs of all ranks differ from the recorded ones; "" if they do not.
 func (c *Call) Differs(got [][]byte) string {
 	s, err := c.Spec()
 	if err != nil {
@@ -190,7 +190,7 @@ func (c *Call) Differs(got [][]byte) string {
 	return ""
 }
 
-// of is a rank's text, or the one that stands for all.
+// of returns a rank's text, or the one that stands for all.
 func of(texts []string, rank int) string {
 	if len(texts) == 1 {
 		return texts[0]

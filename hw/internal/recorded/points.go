@@ -2,35 +2,35 @@ package recorded
 
 import "fmt"
 
-// Points are times of a GPU.
+// Points holds times of a GPU.
 type Points struct {
 	Head
 	Points []Point
 }
 
-// Point is a time in two runs. What it is of stands in the fields that its experiment has; hw/cuda/
-// record/bench.c and rules.py say what they mean.
+// A Point is a time in two runs. The fields of its experiment identify it; hw/cuda/record/bench.c
+// and rules.py define them.
 type Point struct {
 	Experiment, Of  string       // "launch", "copy", …; "device", "host", "front", …
 	Unit            string       // "us"
 	Samples         int          // of a run
-	Runs            [][3]float64 // the median, the 10th and the 90th percentile of each
-	Spread          float64      // how far the medians are apart, as a share of the smaller
-	Covered         []int        // of "beside": in how many samples of a run the background lasted
-	Calls           int          // that a sample is the mean of
+	Runs            [][3]float64 // of each: the median, the 10th and the 90th percentile
+	Spread          float64      // difference of the medians, as a share of the smaller
+	Covered         []int        // of "beside": samples of a run during which the background lasted
+	Calls           int          // averaged in a sample
 	Blocks, Sources int
 	Pairs, Kernels  int
 	Copies          int
 	Way, By, DType  string
 	Front, Back     string
 	M, N, K         int
-	Waves           float64 // as cuBLASLt estimates them
+	Waves           float64 // as estimated by cuBLASLt
 	Bytes, Count    int64
 	Kind, Op        string
 	InPlace         bool `json:"in_place"`
 }
 
-// complete says what is not as it should be.
+// complete checks the recording.
 func (p *Points) complete() error {
 	if len(p.Points) == 0 && len(p.Failed) == 0 {
 		return fmt.Errorf("it has no points, and nothing is said to have failed")

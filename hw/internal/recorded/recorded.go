@@ -1,7 +1,7 @@
-// Package recorded reads what the programs of hw/cuda/record have left of a real GPU: results of
-// NCCL bit by bit, its choices, what it says to odd arguments, and times. A folder is read as a
-// whole, and refused if anything in it is damaged, incomplete or unknown. It knows nothing of
-// schedules and of what is predicted: tests hold recordings against that.
+// Package recorded reads recordings of a real GPU by the programs of hw/cuda/record. They hold
+// results of NCCL bit by bit, its choices, its answers to odd arguments, and times. A folder is
+// refused as a whole if anything in it is damaged, incomplete or unknown. The package knows no
+// schedules and no predictions: tests compare recordings with those.
 package recorded
 
 import (
@@ -17,31 +17,31 @@ import (
 	"collsim/internal/input"
 )
 
-// Folder is all that is in a folder of recordings.
+// A Folder holds a folder of recordings.
 type Folder struct {
-	Bits    []*Bits   // nccl-bits-*.json: calls with their outputs
-	Choices []*Bits   // nccl-choices*.json: calls without
+	Bits    []*Bits   // nccl-bits-*.json: calls with outputs
+	Choices []*Bits   // nccl-choices*.json: calls without outputs
 	Rules   []*Rules  // nccl-rules.json
 	Points  []*Points // gpu-*.json
 	Logs    []string  // nccl-log*.txt
 }
 
-// Head is what every recording says of itself.
+// A Head describes the origin of a recording.
 type Head struct {
 	File                                   string `json:"-"`
 	Command, Date, GPU, Driver, CUDA, NCCL string
 	Generator                              string // "splitmix64": Generated
 	Seed                                   uint64
-	Seconds                                float64 // that it took to record
+	Seconds                                float64 // duration of the recording
 	RanksAre                               string  `json:"ranks_are"` // "threads" or "processes"
 	Failed                                 []Failure
 }
 
-// Failure is something that did not work.
+// A Failure is a step of the recording that failed.
 type Failure struct{ What, Error string }
 
 // Load reads a folder, in which SHA256SUMS has the checksums of all files but itself and README.md.
-// Of a folder that is not there, the result is nil.
+// It returns nil if the folder does not exist.
 func Load(dir string) (*Folder, error) {
 	entries, err := os.ReadDir(dir)
 	if os.IsNotExist(err) {
@@ -78,7 +78,7 @@ func Load(dir string) (*Folder, error) {
 	return f, f.whole()
 }
 
-// sums are the checksums of SHA256SUMS.
+// sums reads the checksums of SHA256SUMS.
 func sums(dir string) (map[string]string, error) {
 	text, err := input.Limit{}.File(filepath.Join(dir, "SHA256SUMS"))
 	if err != nil {
@@ -125,7 +125,7 @@ func (f *Folder) add(name string, text []byte) error {
 	return fmt.Errorf("no recording has such a name")
 }
 
-// read reads a recording, and sees whether it is complete.
+// read decodes a recording and checks it.
 func read(text []byte, into any, head *Head, name string, complete func() error) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -150,8 +150,8 @@ func read(text []byte, into any, head *Head, name string, complete func() error)
 	return complete()
 }
 
-// whole says what results are missing that were planned, without a word about it. A command may
-// have left several files.
+// whole reports planned results that are missing without a recorded failure. A command may have
+// written several files.
 func (f *Folder) whole() error {
 	left := map[[2]string]int{}
 	for _, b := range f.Bits {

@@ -5,13 +5,14 @@ import (
 	"fmt"
 )
 
-// Rules are what NCCL says to arguments that are odd or wrong.
+// Rules holds NCCL's answers to odd or wrong arguments.
 type Rules struct {
 	Head
 	Rules []Rule
 }
 
-// Rule is a question, each in a process of its own. Trouble is how the process ended, "" if well.
+// A Rule is an experiment in a process of its own. Trouble is the abnormal end of the process, ""
+// if it ended well.
 type Rule struct {
 	Rule        string
 	Environment map[string]string
@@ -19,20 +20,20 @@ type Rule struct {
 	Trouble     string
 }
 
-// Said is what a function returned, in the order of the calls: its code, nil if the library has no
-// such function, and what it said of it.
+// A Said is the result of a call, in order: the function, its code (nil if the library lacks it)
+// and its error text.
 type Said struct {
 	Function string
 	Code     *int
 	Text     string
 }
 
-// UnmarshalJSON reads a list of the three.
+// UnmarshalJSON decodes a list of the three.
 func (s *Said) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &[3]any{&s.Function, &s.Code, &s.Text})
 }
 
-// complete says what is not as it should be.
+// complete checks the recording.
 func (r *Rules) complete() error {
 	if len(r.Rules) == 0 {
 		return fmt.Errorf("it has no rules")
