@@ -7,9 +7,9 @@ import (
 	"collsim/internal/parallel"
 )
 
-// Apply computes the operation: see the package's comment. Operands are those of Operands, as
-// little-endian bytes; what does not fit is an *Error. The result depends on nothing else, however
-// many processors there are. An opaque operation has no result.
+// Apply computes the operation, as the package comment defines it. operands are those of Operands,
+// as little-endian bytes; a mismatch is an *Error. The result is independent of the number of
+// processors. An opaque operation has no result.
 func Apply(o Op, operands [][]byte) ([]byte, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func compute[A accumulator](o Op, out []byte, operands [][]byte) {
 	}
 }
 
-// part is how many elements are worked on at once.
+// part is the number of elements that are processed at once.
 const part = 4096
 
 func add[A accumulator](o Op, out, a, b []byte) {
@@ -89,7 +89,7 @@ func move(o Op, out, a []byte) {
 	})
 }
 
-// expand copies what lies behind the new axis as often as that is long.
+// expand repeats the elements behind the new axis, once for each position on it.
 func expand(o Op, out, a []byte) {
 	run, times := int(o.inner())*o.A.Width(), int(o.N)
 	parallel.Each(int(o.outer())*times, func() func(i int) {
@@ -97,7 +97,7 @@ func expand(o Op, out, a []byte) {
 	})
 }
 
-// scale multiplies by a number, which is rounded to the type of the products before.
+// scale multiplies by a number, which is first rounded to the type of the products.
 func scale[A accumulator](o Op, out, a []byte) {
 	from, to, by := codecOf(o.A), codecOf(o.Out), A(o.Factor)
 	parts(int(o.In.Lengths().Elements()), func() func(at, n int) {
@@ -136,7 +136,7 @@ func cast(o Op, out, a []byte) {
 	})
 }
 
-// nearest64 is an integer on its way to the cast's float.
+// nearest64 converts an integer to a float64 that the cast then rounds once more.
 func nearest64(u uint64, o Op) float64 {
 	switch {
 	case o.Out != dtype.Float64:
@@ -147,7 +147,7 @@ func nearest64(u uint64, o Op) float64 {
 	return float64(u)
 }
 
-// sum adds up along the axis: rows of what lies behind it, in parts.
+// sum adds along the axis. Each worker adds a part of the elements behind the axis, row by row.
 func sum[A accumulator](o Op, out, a []byte) {
 	inner, length := int(o.inner()), int(o.length())
 	from, to := codecOf(o.A), codecOf(o.Out)
@@ -157,7 +157,7 @@ func sum[A accumulator](o Op, out, a []byte) {
 		return func(i int) {
 			outer, at := i/across, i%across*part
 			n := min(part, inner-at)
-			rows := 1 // that lie one after the other and are loaded at once
+			rows := 1 // rows that are contiguous and loaded at once
 			if n == inner {
 				rows = max(1, len(more)/n)
 			}
@@ -175,7 +175,7 @@ func sum[A accumulator](o Op, out, a []byte) {
 	})
 }
 
-// addRows adds rows to a total, of which the first is all that there is yet.
+// addRows adds rows to a total; with first, the total is still empty.
 func addRows[A accumulator](total, rows []A, first bool) {
 	if first {
 		copy(total, rows)
@@ -203,7 +203,8 @@ func divide[A accumulator](total []A, n int, signed bool) {
 	}
 }
 
-// parts calls what worker returns for all parts of n elements.
+// parts splits n elements into parts and calls the function that worker returns for each, in
+// parallel.
 func parts(n int, worker func() func(at, n int)) {
 	parallel.Each((n+part-1)/part, func() func(i int) {
 		work := worker()

@@ -1,17 +1,17 @@
 package kernel
 
-// Tile is how much of the result one block of a grid computes: so many rows and columns of a
+// Tile is the part of the result that one block of a grid computes: so many rows and columns of a
 // matmul's; of another operation's, Rows·Columns elements.
 type Tile struct{ Rows, Columns int64 }
 
-// Span is elements of a tensor: Times runs of Length elements from At on, Stride apart.
+// Span is a set of elements of a tensor: Times runs of Length elements from At on, Stride apart.
 type Span struct{ At, Length, Times, Stride int64 }
 
-// Elements is how many there are.
+// Elements returns the number of elements.
 func (s Span) Elements() int64 { return s.Length * s.Times }
 
-// Block is a part of the grid: the elements of the result that it writes, those of each operand
-// that these depend on, and what it costs.
+// Block is a part of the grid: the elements of the result that it writes, the elements of each
+// operand that these depend on, and its cost.
 type Block struct {
 	Out     Span
 	In      []Span // in the order of Operands
@@ -20,8 +20,8 @@ type Block struct {
 	Written int64 // bytes
 }
 
-// Blocks is the number of blocks of the grid: of a matmul, ⌈m / rows⌉ · ⌈n / columns⌉. A sum over
-// an axis is cut between the axes around it. An opaque operation has none. REQUIRES: Validate; a
+// Blocks returns the number of blocks of the grid: for a matmul, ⌈m / rows⌉ · ⌈n / columns⌉. A sum
+// over an axis is cut between the other axes. An opaque operation has none. REQUIRES: Validate; a
 // tile of at least 1 by 1.
 func (o Op) Blocks(t Tile) int64 {
 	switch o.Kind {
@@ -62,11 +62,11 @@ func (o Op) Blocks(t Tile) int64 {
 	return over(o.In.Lengths().Elements(), t.Rows*t.Columns)
 }
 
-// over is a / b, rounded up.
+// over returns a / b, rounded up.
 func over(a, b int64) int64 { return (a + b - 1) / b }
 
-// Block is the i-th block of the grid, in the order of the result's elements: of a matmul, along
-// the columns first. Blocks at the edges are smaller. REQUIRES: 0 ≤ i < Blocks.
+// Block returns the i-th block of the grid, in the order of the result's elements: for a matmul,
+// along the columns first. Blocks at the edges are smaller. REQUIRES: 0 ≤ i < Blocks.
 func (o Op) Block(t Tile, i int64) Block {
 	var b Block
 	switch o.Kind {
@@ -94,7 +94,7 @@ func (o Op) Block(t Tile, i int64) Block {
 	return b
 }
 
-// run is a span without gaps.
+// run returns a span without gaps.
 func run(at, length int64) Span { return Span{At: at, Length: length, Times: 1} }
 
 func (o Op) matmulBlock(t Tile, i int64) Block {
@@ -127,8 +127,8 @@ func (o Op) matmulBlock(t Tile, i int64) Block {
 	return b
 }
 
-// moveBlock is a part of what lies behind the axis at one place of it, or else all of that, for
-// several places of the axes before.
+// moveBlock returns a block of a move: a part of the elements behind the axis at one position of
+// it; or, if these are few, all of them for several positions of the axes before.
 func (o Op) moveBlock(size, i int64) Block {
 	outer, inner, length := o.outer(), o.inner(), o.length()
 	if inner >= size {
@@ -147,8 +147,9 @@ func (o Op) moveBlock(size, i int64) Block {
 		In: []Span{{(at*length + row) * inner, inner, n, length * inner}}}
 }
 
-// expandBlock is a part of what lies behind the new axis at one place of it; or else all of that,
-// at several places of the axis; or at all of them, for several places of the axes before.
+// expandBlock returns a block of an expand: a part of the elements behind the new axis at one
+// position of it; or all of them at several positions of the axis; or at all positions, for several
+// of the axes before.
 func (o Op) expandBlock(size, i int64) Block {
 	outer, inner, times := o.outer(), o.inner(), o.N
 	switch {
@@ -170,7 +171,8 @@ func (o Op) expandBlock(size, i int64) Block {
 	return Block{Out: run(at*times*inner, n*times), In: []Span{run(at*inner, n)}}
 }
 
-// sumBlock is a part of what lies behind the axis, or else all of that, several times.
+// sumBlock returns a block of a sum: a part of the elements behind the axis, or all of them,
+// several times.
 func (o Op) sumBlock(size, i int64) Block {
 	outer, inner, length := o.outer(), o.inner(), o.length()
 	if inner >= size {

@@ -1,9 +1,9 @@
-// Package kernel is what a GPU computes between collectives: an Op is an operation with its shapes
-// and types as plain data that can be compared, with a text form that Parse reads back. It has one
-// meaning, so that a proof, numbers, virtual time and real execution speak of the same thing:
-// Operands and Output are what it reads and writes, FLOPs and Bytes what it costs, Blocks and Block
-// the grid that a GPU cuts it into and what each block of the output depends on, and Apply its
-// result, bit for bit. It knows no device, no schedule and no buffer.
+// Package kernel defines the operations that a GPU computes between collectives. An Op is an
+// operation with its shapes and types as comparable plain data, and a text form that Parse reads.
+// It has one meaning for proofs, numbers, virtual time and real execution. Operands and Output
+// describe its tensors, FLOPs and Bytes its cost. Blocks and Block are the grid that a GPU cuts it
+// into, and the operands of each block. Apply computes its result, bit for bit. The package knows
+// no device, no schedule and no buffer.
 //
 //	matmul m=8192 k=4096 n=1024 bfloat16*bfloat16->bfloat16
 //	matmul m=8192 k=1024 n=4096 bfloat16*bfloat16->bfloat16 transpose=b
@@ -21,37 +21,36 @@
 //
 // # Arithmetic
 //
-// Floats are computed in float32, or in float64 if an operand has that type; every product, sum
-// and quotient is rounded to it, in the order given here, and nothing is fused. The result is
-// rounded once more, to the type of the output, as dtype.Narrow does: 8-bit floats saturate, and
-// every NaN is the one of its type. Integers are exact, modulo two to the bits of the output, as
-// they wrap on the device; an operation has floats or integers, and only cast goes from one to
-// the other.
+// Floats are computed in float32, or in float64 if an operand has that type. Every product, sum and
+// quotient is rounded to it, in the order given here, and nothing is fused. The result is rounded
+// once more, to the type of the output, as dtype.Narrow does: 8-bit floats saturate, and every NaN
+// is the one of its type. Integers are exact, modulo two to the bits of the output, as they wrap on
+// the device. An operation has floats or integers, and only cast converts between them.
 //
 //	matmul          out[i,j] = ((0 + a[i,0]·b[0,j]) + a[i,1]·b[1,j]) + …, k ascending;
-//	                a transposed operand lies as [k, m] or [n, k], and is multiplied as others
+//	                a transposed operand is stored as [k, m] or [n, k], and multiplied as others
 //	scaled_matmul   the same, then · scale_a, · scale_b, + bias[j], · scale_result
 //	add             a + b
 //	cast            the value, rounded once; to an integer as dtype.From does, to nearest and no
 //	                further than its range (PyTorch truncates); integer to integer wraps
 //	sum             (x[0] + x[1]) + …, ascending along the axis; of no elements 0
 //	move            the same bits, the axis in front: a copy into another layout
-//	expand          the same bits, once for each place of the new axis
+//	expand          the same bits, once for each position on the new axis
 //	scale           a · the number, which is rounded to the type of the products before
 //	mean            sum, divided by the number; integers truncate
 //
-// A GPU adds the products of a matmul in an order and in a width that are not published; this one
-// is the definition that others are held against. Sum begins with its first element, as a
-// collective does, so that a sum over the axis of ranks has the bits of a reduction in rank order
-// that accumulates in float32; and mean has those of its post-divided average.
+// A GPU adds the products of a matmul in an unpublished order and width; this order is the
+// definition to which others are compared. Sum begins with its first element, as a collective does.
+// So a sum over the axis of ranks has the bits of a reduction in rank order that accumulates in
+// float32. Mean has those of its post-divided average.
 //
 // # Scaled matmul
 //
-// The operation is torch._scaled_mm's (aten/src/ATen/native/cuda/ScaledBlas.cpp): operands are
-// 8-bit floats, not both float8_e5m2; scales are float32, tensor-wise (one each) or row-wise (one
-// a row of A and one a column of B); a bias is of float16 or bfloat16 and of the output's type if
-// that is one of them, and there is none with float32; row-wise scales give 16 bits or 32. A
-// result scale is for outputs of 8 bits: there PyTorch applies it, with others it ignores it, and
-// here it is refused. What only the hardware asks for (sizes divisible by 16, a column-major B) is
-// not asked for.
+// The operation is torch._scaled_mm's (aten/src/ATen/native/cuda/ScaledBlas.cpp). Operands are
+// 8-bit floats, not both float8_e5m2. Scales are float32, tensor-wise (one each) or row-wise (one a
+// row of A and one a column of B). A bias is of float16 or bfloat16, and of the output's type if
+// that is one of them; there is none with float32. Row-wise scales give 16 bits or 32. A result
+// scale is for outputs of 8 bits: PyTorch applies it to these and ignores it for others, where this
+// package refuses it. Requirements of the hardware alone (sizes divisible by 16, a column-major B)
+// are not checked.
 package kernel

@@ -6,12 +6,12 @@ import (
 	"collsim/dtype"
 )
 
-// accumulator is what is computed in. Integers are computed in 64 bits, with their signs extended:
-// the low bits of sums and products are the same for signed and unsigned ones.
+// accumulator is a type in which results are computed. Integers are computed in 64 bits, with their
+// signs extended: the low bits of sums and products are the same for signed and unsigned ones.
 type accumulator interface{ float32 | float64 | uint64 }
 
-// codec is how elements of a type, as bytes, become accumulators, and the other way round. whole
-// and wrap are of integers, the others of any type. Sources and destinations are of one length.
+// codec converts elements of a type, as bytes, to accumulators and back. whole and wrap are for
+// integers, the others for any type. Sources and destinations have the same length.
 type codec interface {
 	widen32(dst []float32, src []byte)
 	widen64(dst []float64, src []byte)
@@ -21,7 +21,7 @@ type codec interface {
 	wrap(dst []byte, src []uint64)
 }
 
-// codecOf is a type's codec. REQUIRES: a valid type.
+// codecOf returns a type's codec. REQUIRES: a valid type.
 func codecOf(t dtype.Type) codec {
 	return [...]codec{
 		dtype.Float64:    as[float64]{},
@@ -41,12 +41,12 @@ func codecOf(t dtype.Type) codec {
 	}[t]
 }
 
-// as is the codec of T, piece by piece.
+// as is the codec of T. It works in pieces, so that buffers stay in the cache.
 type as[T dtype.Number] struct{}
 
 const pieceElements = 512
 
-// decode calls to for pieces of the elements.
+// decode decodes elements in pieces and passes each piece to to.
 func decode[T dtype.Number](n int, src []byte, to func(at int, piece []T)) {
 	var room [pieceElements]T
 	width := dtype.Of[T]().Width()
@@ -57,7 +57,7 @@ func decode[T dtype.Number](n int, src []byte, to func(at int, piece []T)) {
 	}
 }
 
-// encode writes pieces that from fills.
+// encode encodes pieces that from fills.
 func encode[T dtype.Number](dst []byte, n int, from func(at int, piece []T)) {
 	var room [pieceElements]T
 	width := dtype.Of[T]().Width()
@@ -100,7 +100,7 @@ func (as[T]) wrap(dst []byte, src []uint64) {
 	})
 }
 
-// load makes accumulators of elements.
+// load converts elements to accumulators.
 func load[A accumulator](c codec, dst []A, src []byte) {
 	switch d := any(dst).(type) {
 	case []float32:
@@ -124,10 +124,10 @@ func store[A accumulator](c codec, dst []byte, src []A) {
 	}
 }
 
-// toOdd is an integer as a float64 from which further rounding to fewer bits errs no more than
-// once: what 53 bits do not hold is rounded to the neighbour whose last bit is 1 (Boldo and
-// Melquiond, "Emulation of FMA and Correctly Rounded Sums: Proved Algorithms Using Rounding to
-// Odd", IEEE Transactions on Computers 57(4), 2008).
+// toOdd converts an integer to a float64 from which rounding to fewer bits is correct. Beyond 53
+// bits it rounds to the neighbour whose last bit is 1 (Boldo and Melquiond, "Emulation of FMA and
+// Correctly Rounded Sums: Proved Algorithms Using Rounding to Odd", IEEE Transactions on Computers
+// 57(4), 2008).
 func toOdd(x uint64, signed bool) float64 {
 	negative := signed && int64(x) < 0
 	if negative {

@@ -6,22 +6,22 @@ import (
 	"collsim/internal/parallel"
 )
 
-// A matmul's accumulators are computed in tiles, over all of k at once, so that they stay in
-// registers. Columns of B are packed into panels before, rows of A in groups as they are needed;
-// what a tile has beyond the result's edge is zero, and thrown away.
+// A matmul is computed in tiles, over all of k at once, so that accumulators stay in registers.
+// Columns of B are packed into panels in advance, rows of A in groups as needed. The part of a tile
+// beyond the result's edge is zero, and discarded.
 const (
 	tileRows = 4
-	taskRows = 32 // that one goroutine computes, while a panel is in its cache
+	taskRows = 32 // for one goroutine, while a panel is in its cache
 )
 
-// tiler computes tileRows rows of so many columns of results, from 0 and with k ascending: rows are
-// packed by k, and so is the panel; rows of the results are a stride apart.
+// tiler computes tileRows rows and columns columns of a result, from 0 and with k ascending. rows
+// and panel are packed by k; rows of the result are stride apart.
 type tiler[A accumulator] struct {
 	columns int
 	tile    func(dst, rows, panel []A, stride int)
 }
 
-// tilerOf is that of the machine. They differ in speed, not in bits.
+// tilerOf returns the machine's tiler. Tilers differ in speed, not in bits.
 func tilerOf[A accumulator]() tiler[A] {
 	if t, ok := any(vectorTiler()).(tiler[A]); ok && t.tile != nil {
 		return t
@@ -66,7 +66,7 @@ func multiply[A accumulator](o Op, out []byte, operands [][]byte, by tiler[A]) {
 	})
 }
 
-// upright are the operands of a matmul as they are multiplied: transposed ones the other way round.
+// upright returns the operands of a matmul, transposed ones converted to their normal layout.
 func upright(o Op, operands [][]byte) [][]byte {
 	operands = slices.Clone(operands)
 	for i, t := range o.Operands()[:2] {
@@ -79,7 +79,7 @@ func upright(o Op, operands [][]byte) [][]byte {
 	return operands
 }
 
-// pack makes panels of so many columns of B each, row after row.
+// pack packs B into panels of so many columns, row by row.
 func pack[A accumulator](o Op, b []byte, columns int) []A {
 	k, n, c := int(o.K()), int(o.N), codecOf(o.B)
 	across := (n + columns - 1) / columns
@@ -96,10 +96,10 @@ func pack[A accumulator](o Op, b []byte, columns int) []A {
 	return panels
 }
 
-// plainColumns are as many as leave accumulators of two rows in the registers of most processors.
+// plainColumns lets the accumulators of two rows fit the registers of most processors.
 const plainColumns = 4
 
-// plainTile is a tile in Go.
+// plainTile computes a tile in Go.
 func plainTile[A accumulator](dst, rows, panel []A, stride int) {
 	for r := 0; r < tileRows; r += 2 {
 		var a, b, c, d, e, f, g, h A
@@ -121,7 +121,8 @@ func plainTile[A accumulator](dst, rows, panel []A, stride int) {
 	}
 }
 
-// epilogueOf is what becomes of a row of sums before it is rounded.
+// epilogueOf returns the function that scales a row of sums and adds the bias, before it is
+// rounded.
 func epilogueOf[A accumulator](o Op, operands [][]byte) func(row int, values []A) {
 	if o.Kind == Matmul {
 		return func(int, []A) {}

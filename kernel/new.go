@@ -7,14 +7,14 @@ import (
 	"collsim/dtype"
 )
 
-// NewMatmul is the matmul of two tensors. What does not fit is an *Error that names the tensor, its
-// shape and what was expected; so it is of all that make operations.
+// NewMatmul makes the matmul of two tensors. A mismatch is an *Error that names the tensor, its
+// shape and what was expected. All functions that make operations do so.
 func NewMatmul(a, b Tensor, out dtype.Type) (Op, error) {
 	return matmulOf(Op{Kind: Matmul, A: a.Type, B: b.Type, Out: out}, a, b)
 }
 
-// NewMatmulOf is the matmul of two tensors of which some lie transposed: a as [.., k, m], whose
-// axes but the last, and those of b, are taken for one; b as [n, k].
+// NewMatmulOf makes the matmul of two tensors that may be stored transposed: a as [.., k, m], all
+// axes but the last taken as one; b as [n, k].
 func NewMatmulOf(a, b Tensor, transposeA, transposeB bool, out dtype.Type) (Op, error) {
 	o := Op{Kind: Matmul, A: a.Type, B: b.Type, Out: out, TransposeA: transposeA,
 		TransposeB: transposeB}
@@ -36,20 +36,20 @@ func NewMatmulOf(a, b Tensor, transposeA, transposeB bool, out dtype.Type) (Op, 
 	return matmulOf(o, a, b)
 }
 
-// matrix is a shape of which all axes but the last are one.
+// matrix returns the rows and columns of a shape, all axes but the last taken as one.
 func matrix(s collective.Shape) (rows, columns int64) {
 	last := len(s) - 1
 	return s[:last].Elements(), s[last]
 }
 
-// Scales are what a scaled matmul has beside its matrices: scales of one element each, or [.., m,
-// 1] and [1, n]; and, unless nil, a bias [n] and a result scale of one element.
+// Scales holds the scales of a scaled matmul: one element each, or [.., m, 1] and [1, n]. Unless
+// nil, Bias is [n] and Result has one element.
 type Scales struct {
 	A, B         Tensor
 	Bias, Result *Tensor
 }
 
-// NewScaledMatmul is torch._scaled_mm of two tensors.
+// NewScaledMatmul makes torch._scaled_mm of two tensors.
 func NewScaledMatmul(a, b Tensor, with Scales, out dtype.Type) (Op, error) {
 	o := Op{Kind: ScaledMatmul, A: a.Type, B: b.Type, Out: out, Scaling: TensorWise,
 		ResultScale: with.Result != nil}
@@ -86,7 +86,7 @@ func NewScaledMatmul(a, b Tensor, with Scales, out dtype.Type) (Op, error) {
 	return o, nil
 }
 
-// matmulOf fills the sizes in.
+// matmulOf sets the sizes.
 func matmulOf(o Op, a, b Tensor) (Op, error) {
 	switch {
 	case len(a.Shape) < 2 || len(a.Shape) > MaxAxes:
@@ -103,7 +103,7 @@ func matmulOf(o Op, a, b Tensor) (Op, error) {
 	return valid(o)
 }
 
-// NewAdd is the sum of two tensors of one shape.
+// NewAdd makes the sum of two tensors of one shape.
 func NewAdd(a, b Tensor, out dtype.Type) (Op, error) {
 	o := Op{Kind: Add, A: a.Type, B: b.Type, Out: out}
 	if a.Shape.String() != b.Shape.String() {
@@ -113,37 +113,37 @@ func NewAdd(a, b Tensor, out dtype.Type) (Op, error) {
 	return o.of(a)
 }
 
-// NewCast is a tensor in another type.
+// NewCast makes the conversion of a tensor to another type.
 func NewCast(a Tensor, out dtype.Type) (Op, error) {
 	return Op{Kind: Cast, A: a.Type, Out: out}.of(a)
 }
 
-// NewSum is the sum over an axis.
+// NewSum makes the sum over an axis.
 func NewSum(a Tensor, axis int, out dtype.Type) (Op, error) {
 	return Op{Kind: Sum, A: a.Type, Axis: axis, Out: out}.of(a)
 }
 
-// NewMean is the mean over an axis.
+// NewMean makes the mean over an axis.
 func NewMean(a Tensor, axis int, out dtype.Type) (Op, error) {
 	return Op{Kind: Mean, A: a.Type, Axis: axis, Out: out}.of(a)
 }
 
-// NewMove is a tensor with an axis moved to the front.
+// NewMove makes the copy of a tensor with an axis moved to the front.
 func NewMove(a Tensor, axis int) (Op, error) {
 	return Op{Kind: Move, A: a.Type, Axis: axis, Out: a.Type}.of(a)
 }
 
-// NewExpand is a tensor with a new axis at a place, along which it is so often.
+// NewExpand makes the copy of a tensor with a new axis of length times, along which it is repeated.
 func NewExpand(a Tensor, axis int, times int64) (Op, error) {
 	return Op{Kind: Expand, A: a.Type, Axis: axis, N: times, Out: a.Type}.of(a)
 }
 
-// NewScale is a tensor times a number.
+// NewScale makes the product of a tensor and a number.
 func NewScale(a Tensor, by float64, out dtype.Type) (Op, error) {
 	return Op{Kind: Scale, A: a.Type, Factor: by, Out: out}.of(a)
 }
 
-// of fills the shape in.
+// of sets the shape.
 func (o Op) of(a Tensor) (Op, error) {
 	if len(a.Shape) > MaxAxes {
 		return Op{}, o.fail("the shape of "+a.called("a"), a.Shape,
@@ -160,7 +160,7 @@ func valid(o Op) (Op, error) {
 	return o, nil
 }
 
-// called is the tensor's name, or what the operation calls it.
+// called returns the tensor's name, or the operation's name for it.
 func (t *Tensor) called(otherwise string) string {
 	if t.Name == "" {
 		return otherwise

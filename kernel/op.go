@@ -9,7 +9,7 @@ import (
 	"collsim/unit"
 )
 
-// Kind is an operation. The zero value is none.
+// Kind is the kind of an operation. The zero value is none.
 type Kind uint8
 
 // The operations, in the order of Kinds.
@@ -18,10 +18,10 @@ const (
 	ScaledMatmul                 // the same of 8-bit floats, with scales
 	Add                          // two tensors of one shape
 	Cast                         // to another type
-	Sum                          // over an axis, which is gone then
+	Sum                          // over an axis, which vanishes
 	Mean                         // as Sum
 	Move                         // an axis to the front, the others in their order
-	Expand                       // a new axis, along which all is the same
+	Expand                       // a new axis, along which the tensor is repeated
 	Scale                        // times a number
 	Opaque                       // takes a time, reads and writes nothing
 )
@@ -35,7 +35,7 @@ func Kinds() []Kind {
 	return []Kind{Matmul, ScaledMatmul, Add, Cast, Sum, Mean, Move, Expand, Scale, Opaque}
 }
 
-// String is the name in texts: "scaled_matmul".
+// String returns the name in texts: "scaled_matmul".
 func (k Kind) String() string {
 	if k < Matmul || k > Opaque {
 		return fmt.Sprintf("kernel.Kind(%d)", uint8(k))
@@ -43,10 +43,10 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// Scaling is how the operands of a scaled matmul are scaled.
+// Scaling selects the scales of a scaled matmul.
 type Scaling uint8
 
-// The ways to scale.
+// The kinds of scaling.
 const (
 	TensorWise Scaling = iota + 1 // one scale for A, one for B
 	RowWise                       // one for every row of A and every column of B
@@ -54,7 +54,7 @@ const (
 
 var scalingNames = [...]string{"", TensorWise: "tensor-wise", RowWise: "row-wise"}
 
-// String is "tensor-wise" or "row-wise"; of no scaling, empty.
+// String returns "tensor-wise" or "row-wise"; without scaling it is empty.
 func (s Scaling) String() string {
 	if s > RowWise {
 		return fmt.Sprintf("kernel.Scaling(%d)", uint8(s))
@@ -62,10 +62,10 @@ func (s Scaling) String() string {
 	return scalingNames[s]
 }
 
-// MaxAxes is how many axes a tensor may have.
+// MaxAxes is the most axes of a tensor.
 const MaxAxes = 8
 
-// Shape is a collective.Shape as a value that can be compared.
+// Shape is a comparable collective.Shape.
 type Shape struct {
 	axes    uint8
 	lengths [MaxAxes]int64
@@ -80,48 +80,48 @@ func ShapeOf(lengths ...int64) Shape {
 	return s
 }
 
-// Lengths is the shape as a slice of its own.
+// Lengths returns the shape as a new slice.
 func (s Shape) Lengths() collective.Shape {
 	return append(collective.Shape{}, s.lengths[:s.axes]...)
 }
 
-// Axes is the number of axes.
+// Axes returns the number of axes.
 func (s Shape) Axes() int { return int(s.axes) }
 
-// String is such as "4x5x6".
+// String returns such as "4x5x6".
 func (s Shape) String() string { return s.Lengths().String() }
 
-// Op is an operation, its shapes and its types. Two are equal if and only if they compute the same
-// in the same way.
+// Op is an operation with its shapes and types. Two are equal if and only if they compute the same
+// result in the same way.
 type Op struct {
 	Kind Kind
-	// In is the shape of A: of a matmul's first operand, [.., m, k]; of the tensor that another
-	// operation reads.
+	// In is the shape of A: of a matmul's first operand, [.., m, k], or of the tensor that any
+	// other operation reads.
 	In Shape
-	// N is the number of columns of a matmul's B; the length of the axis that expand adds.
+	// N is the number of columns of a matmul's B, or the length of the axis that expand adds.
 	N int64
-	// Axis is the one that sum and mean are over, that is moved, or that expand adds.
+	// Axis is the axis of a sum or mean, the one that is moved, or the one that expand adds.
 	Axis int
-	// TransposeA and TransposeB say that a matmul's operand lies transposed: A as [k, m], where In
-	// has two axes, B as [n, k]. What is multiplied is the same.
+	// TransposeA and TransposeB say that a matmul's operand is stored transposed: A as [k, m],
+	// where In has two axes, B as [n, k]. The product is the same.
 	TransposeA, TransposeB bool
-	// Factor is what scale multiplies by.
+	// Factor is the factor of scale.
 	Factor float64
-	// A and B are the types of the operands, B only where there are two; Out is the result's.
+	// A and B are the types of the operands, B only if there are two; Out is that of the result.
 	A, B, Out dtype.Type
-	// Scaling, Bias (its type, or none) and ResultScale (whether there is one) are a scaled
-	// matmul's.
+	// Scaling, Bias (its type, or none) and ResultScale (whether there is one) belong to a scaled
+	// matmul.
 	Scaling     Scaling
 	Bias        dtype.Type
 	ResultScale bool
-	// Time is an opaque operation's.
+	// Time is the time of an opaque operation.
 	Time unit.Time
 }
 
-// M is the number of rows of a matmul's result, over all axes but the last.
+// M returns the number of rows of a matmul's result, over all axes but the last.
 func (o Op) M() int64 { return product(o.In.lengths[:max(o.In.axes, 1)-1]) }
 
-// K is the length of a matmul's last axis, along which it adds up.
+// K returns the length of the axis along which a matmul adds.
 func (o Op) K() int64 {
 	if o.In.axes == 0 {
 		return 1
@@ -139,11 +139,11 @@ type Tensor struct {
 	Type  dtype.Type
 }
 
-// Bytes is the tensor's size.
+// Bytes returns the tensor's size.
 func (t Tensor) Bytes() int64 { return t.Shape.Elements() * int64(t.Type.Width()) }
 
-// Operands lists what the operation reads, in the order in which Apply takes it: a, b, scale_a,
-// scale_b, bias, scale_result, as far as there are such. REQUIRES: Validate.
+// Operands lists the operands in the order of Apply: a, b, scale_a, scale_b, bias, scale_result,
+// without those that the operation lacks. REQUIRES: Validate.
 func (o Op) Operands() []Tensor {
 	switch o.Kind {
 	case Opaque:
@@ -180,8 +180,7 @@ func (o Op) Operands() []Tensor {
 	return list
 }
 
-// Output is what the operation writes; of an opaque one, no elements of no type.
-// REQUIRES: Validate.
+// Output returns the result; for an opaque operation, no elements of no type. REQUIRES: Validate.
 func (o Op) Output() Tensor {
 	shape := o.In.Lengths()
 	switch o.Kind {
@@ -199,9 +198,9 @@ func (o Op) Output() Tensor {
 	return Tensor{"out", shape, o.Out}
 }
 
-// FLOPs is the number of operations by which peaks are counted: 2·m·n·k of a matmul (what is
-// scaled and added afterwards is not), one for every sum, product and quotient of the others, none
-// of what only moves. REQUIRES: Validate.
+// FLOPs returns the number of operations by which peaks are counted. A matmul has 2·m·n·k (scaling
+// and bias do not count), others one for every sum, product and quotient. Moves and casts have
+// none. REQUIRES: Validate.
 func (o Op) FLOPs() int64 {
 	if o.IsMatmul() {
 		return 2 * o.M() * o.N * o.K()
@@ -209,7 +208,7 @@ func (o Op) FLOPs() int64 {
 	return o.flopsOf(o.Output().Shape.Elements())
 }
 
-// flopsOf is that of so many elements of the result.
+// flopsOf returns the operations for so many elements of the result.
 func (o Op) flopsOf(elements int64) int64 {
 	switch o.Kind {
 	case Matmul, ScaledMatmul:
@@ -224,7 +223,7 @@ func (o Op) flopsOf(elements int64) int64 {
 	return 0
 }
 
-// Read is the number of bytes of all operands, each counted once. REQUIRES: Validate.
+// Read returns the bytes of all operands, each counted once. REQUIRES: Validate.
 func (o Op) Read() (n int64) {
 	for _, t := range o.Operands() {
 		n += t.Bytes()
@@ -232,14 +231,14 @@ func (o Op) Read() (n int64) {
 	return n
 }
 
-// Written is the number of bytes of the result. REQUIRES: Validate.
+// Written returns the bytes of the result. REQUIRES: Validate.
 func (o Op) Written() int64 { return o.Output().Bytes() }
 
-// length is that of the axis that is summed over.
+// length returns the length of the axis.
 func (o Op) length() int64 { return o.In.lengths[o.Axis] }
 
-// outer and inner are the products of the lengths before and after that axis. Those of expand have
-// the axis that it adds between them.
+// outer returns the product of the lengths before the axis, and inner the product of those after
+// it. For expand, the new axis is between them.
 func (o Op) outer() int64 { return product(o.In.lengths[:o.Axis]) }
 func (o Op) inner() int64 {
 	if o.Kind == Expand {

@@ -11,7 +11,7 @@ import (
 	"collsim/unit"
 )
 
-// String is the operation's text form, which Parse reads back: see the package's comment.
+// String returns the operation's text form, which Parse reads: see the package comment.
 func (o Op) String() string {
 	switch o.Kind {
 	case Matmul, ScaledMatmul:
@@ -49,7 +49,7 @@ func (o Op) String() string {
 	return o.Kind.String()
 }
 
-// transposed names the operands that are.
+// transposed names the transposed operands.
 func (o Op) transposed() (names string) {
 	if o.TransposeA {
 		names = "a"
@@ -60,13 +60,13 @@ func (o Op) transposed() (names string) {
 	return names
 }
 
-// sizes is such as "m=2x4096 k=512 n=64".
+// sizes returns such as "m=2x4096 k=512 n=64".
 func (o Op) sizes() string {
 	rows := o.In.Lengths()
 	return fmt.Sprintf("m=%v k=%d n=%d", rows[:max(len(rows), 1)-1], o.K(), o.N)
 }
 
-// Parse reads what String prints. What is no operation is an *Error; one that is read is valid.
+// Parse reads the text form of String. The operation is valid; any other text is an *Error.
 func Parse(text string) (Op, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -113,7 +113,7 @@ func unknownKind(word string) error {
 	return &Error{"an operation", "kind", fmt.Sprintf("%.40q", word), want}
 }
 
-// reader takes words one after the other, until one is not what is expected.
+// reader consumes words one after the other, until one is not as expected.
 type reader struct {
 	op    *Op
 	words []string
@@ -126,7 +126,7 @@ func (r *reader) fail(what, value, want string) {
 	}
 }
 
-// next takes a word.
+// next consumes a word.
 func (r *reader) next(what, want string) string {
 	if len(r.words) == 0 {
 		r.fail(what, "", want)
@@ -139,7 +139,7 @@ func (r *reader) next(what, want string) string {
 	return word
 }
 
-// value takes a word such as "k=512", and returns what is behind its name.
+// value consumes a word such as "k=512", and returns the part behind its name.
 func (r *reader) value(name, example string) string {
 	want := name + "=" + example + " is expected here"
 	word := r.next(name, want)
@@ -150,7 +150,7 @@ func (r *reader) value(name, example string) string {
 	return text
 }
 
-// number takes a word such as "k=512".
+// number consumes a word such as "k=512".
 func (r *reader) number(name, example string) int64 {
 	text := r.value(name, example)
 	n, err := strconv.ParseInt(text, 10, 64)
@@ -160,7 +160,7 @@ func (r *reader) number(name, example string) int64 {
 	return n
 }
 
-// shape reads lengths, and leaves room for so many more axes.
+// shape parses lengths; more axes must still fit.
 func (r *reader) shape(what, text string, more int) collective.Shape {
 	s, err := collective.ParseShape(text)
 	switch {
@@ -211,7 +211,7 @@ func (r *reader) matmul() {
 	}
 }
 
-// transpose reads such as "transpose=b".
+// transpose parses such as "transpose=b".
 func (r *reader) transpose() {
 	switch word := r.next("transpose", ""); word {
 	case "transpose=a":
@@ -252,7 +252,7 @@ func (r *reader) elementwise() {
 	}
 }
 
-// types reads such as "float32*float32->float32".
+// types parses such as "float32*float32->float32".
 func (r *reader) types(sign string, operands ...*dtype.Type) {
 	example := "float32" + strings.Repeat(sign+"float32", len(operands)-1) + "->float32"
 	word := r.next("types", example+" is expected here")

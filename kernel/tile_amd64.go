@@ -7,8 +7,8 @@ import "collsim/internal/cpu"
 // vectorColumns are two vectors of float32.
 const vectorColumns = 16
 
-// vectorTiler computes in vectors, in assembly: what it means is said by plainTile, which is what
-// other processors run, and the race detector, which does not see what assembly does.
+// vectorTiler computes in vectors, in assembly. plainTile defines its result. Other processors run
+// that instead, and so does the race detector, which cannot see into assembly.
 func vectorTiler() tiler[float32] {
 	if !cpu.HasVectors() {
 		return tiler[float32]{}

@@ -2,5 +2,5 @@
 
 package kernel
 
-// vectorTiler has nothing to offer.
+// vectorTiler returns none.
 func vectorTiler() tiler[float32] { return tiler[float32]{} }

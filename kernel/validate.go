@@ -9,15 +9,15 @@ import (
 	"collsim/unit"
 )
 
-// Error says what of an operation cannot be.
+// Error names the part of an operation that is not valid.
 type Error struct {
-	Op    string // the operation, or the text that is none
+	Op    string // the operation, or the text that is not one
 	What  string // the part of it
-	Value string // what that is
+	Value string // its value
 	Want  string // what is expected
 }
 
-// Error is one line.
+// Error returns one line.
 func (e *Error) Error() string {
 	return fmt.Sprintf("kernel: %s: %s = %s: %s", e.Op, e.What, e.Value, e.Want)
 }
@@ -31,10 +31,10 @@ func (o Op) fail(what string, value any, want string) error {
 	return &Error{o.Kind.String(), what, text, want}
 }
 
-// maxFLOPs bounds an operation, so that sums of many do not overflow.
+// maxFLOPs bounds an operation, so that the sum of many does not overflow.
 const maxFLOPs = 1 << 60
 
-// Validate returns an *Error that names the first part of the operation that cannot be.
+// Validate returns an *Error that names the first invalid part of the operation.
 func (o Op) Validate() error {
 	if o.Kind < Matmul || o.Kind > Opaque {
 		return &Error{"an operation", "kind", o.Kind.String(), "one of matmul, scaled_matmul, add, " +
@@ -60,7 +60,7 @@ func (o Op) Validate() error {
 
 const largest = collective.MaxElements
 
-// checkUnused sees to it that equal operations are equal values.
+// checkUnused checks that unused fields are zero, so that equal operations are equal values.
 func (o Op) checkUnused() error {
 	const nothing = "nothing is expected"
 	switch {
@@ -116,7 +116,7 @@ func (o Op) checkShape() error {
 	case o.Axis < 0 || o.Axis >= o.In.Axes():
 		return o.fail("axis", o.Axis, fmt.Sprintf("an axis of %v, from 0 to %d, is expected", o.In,
 			o.In.Axes()-1))
-	case o.Output().Shape.Validate() != nil: // an axis of length 0 is gone
+	case o.Output().Shape.Validate() != nil: // the axis of length 0 vanishes
 		return o.fail("the shape of a", o.In, "at most 2^57 elements of the result are expected")
 	case o.Kind == Mean && (o.length() == 0 || o.length() >= maxMean):
 		return o.fail("the length of axis "+fmt.Sprint(o.Axis), o.length(),
@@ -125,7 +125,7 @@ func (o Op) checkShape() error {
 	return nil
 }
 
-// checkExpand holds the new axis to what there is.
+// checkExpand checks the new axis.
 func (o Op) checkExpand() error {
 	switch {
 	case o.In.Axes() == MaxAxes:
@@ -139,7 +139,7 @@ func (o Op) checkExpand() error {
 	return nil
 }
 
-// maxMean is where dtype.Divide ends.
+// maxMean is the bound of dtype.Divide.
 const maxMean = 1 << 27
 
 // hasAxis reports whether the operation is along an axis.
@@ -175,7 +175,7 @@ func (o Op) checkTypes() error {
 	return nil
 }
 
-// checkScaled are the conditions of torch._scaled_mm.
+// checkScaled checks the conditions of torch._scaled_mm.
 func (o Op) checkScaled() error {
 	narrow := func(t dtype.Type) bool { return t.IsFloat() && t.Width() == 1 }
 	switch {
