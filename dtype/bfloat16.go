@@ -2,9 +2,9 @@ package dtype
 
 import "math"
 
-// kernelOfBF16 is that of bfloat16. Everything is computed in float32, or for quotients in float64,
-// and rounded once: see "Why one rounding" in the package's comment. Sums are many at a time if
-// there are vectors, with the same bits.
+// kernelOfBF16 returns the kernel of bfloat16. Everything is computed in float32, or for quotients
+// in float64, and rounded once: see "Why one rounding" in the package comment. With vectors, sums
+// are computed in blocks, with the same bits.
 func kernelOfBF16(vectors bool) kernel[BF16] {
 	from := func(x float64) BF16 { return BF16(bf16.round(x)) }
 	return kernel[BF16]{
@@ -66,11 +66,11 @@ func narrowBF16(dst []BF16, src []float32) {
 	}
 }
 
-// float returns the value, exactly; of a NaN, its bits.
+// float returns the value, exactly; for a NaN, its bits.
 func (x BF16) float() float32 { return math.Float32frombits(uint32(x) << 16) }
 
-// toBF16 rounds as format.encode does, from float32; it is for the loops. Nothing is special but
-// NaN: the carry goes into the exponent, up to infinity, and subnormals are those of float32.
+// toBF16 rounds as format.encode does, from float32, and is faster. Only NaN is special: the carry
+// goes into the exponent, up to infinity, and subnormals are those of float32.
 func toBF16(x float32) BF16 {
 	bits := math.Float32bits(x)
 	if bits&^sign32 > inf32 {

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// Put writes the elements, in order and little-endian, as files and other tools have them, to the
+// Put writes the elements, in order and little-endian, as in files and other tools, to the
 // beginning of dst. REQUIRES: dst has room for them.
 func Put[T Number](dst []byte, src []T) {
 	from := raw(src)
@@ -18,8 +18,8 @@ func Put[T Number](dst []byte, src []T) {
 	}
 }
 
-// Get reads as many elements as dst has from the beginning of src, which Put wrote.
-// REQUIRES: src has as many.
+// Get reads as many elements as dst has from the beginning of src, which Put wrote. REQUIRES: src
+// has as many.
 func Get[T Number](dst []T, src []byte) {
 	to := raw(dst)
 	if len(src) < len(to) {
@@ -38,7 +38,7 @@ func Bits[T Number](x T) uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// raw is the memory of a slice. Every pattern of bits is an element of every type.
+// raw returns the memory of a slice. Every pattern of bits is an element of every type.
 func raw[T Number](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*Of[T]().Width())
 }

@@ -2,23 +2,23 @@ package dtype
 
 import "math"
 
-// From rounds x to T: to nearest, ties to even. What is too large for a float format becomes
-// infinity; for the 8-bit formats, which saturate as CUDA's conversions do, the largest number. To
-// an integer type, x is rounded to a whole number, ties to even, and then to the nearest of
-// the type's; NaN becomes 0.
+// From rounds x to T: to nearest, ties to even. A number too large for a float format becomes
+// infinity; for the 8-bit formats, which saturate as CUDA's conversions do, the largest number. For
+// an integer type, x is rounded to a whole number, ties to even, and then to the nearest of the
+// type's; NaN becomes 0.
 func From[T Number](x float64) T { return of[T]().from(x) }
 
-// FromUnsaturated is From, but that for the 8-bit formats what is too large, an infinity included,
-// becomes infinity in float8_e5m2 and NaN with the sign of x in float8_e4m3fn. It is what PyTorch's
-// conversions, CUDA's with __NV_NOSAT and ml_dtypes do.
+// FromUnsaturated does what From does, but for numbers too large for the 8-bit formats, infinities
+// included. These become infinity in float8_e5m2 and NaN with the sign of x in float8_e4m3fn.
+// PyTorch's conversions, CUDA's with __NV_NOSAT and ml_dtypes do so.
 func FromUnsaturated[T Number](x float64) T { return of[T]().unsaturated(x) }
 
-// Value returns x as a float64. It is exact but for int64 and uint64 beyond 2⁵³, which are rounded.
+// Value returns x as a float64. It is exact, except that int64 and uint64 beyond 2⁵³ are rounded.
 func Value[T Number](x T) float64 { return of[T]().value(x) }
 
-// Widen makes dst[i] the value of src[i], rounded to nearest where dst cannot hold it: integers of
-// more than 24 bits and float64 in float32, of more than 53 in float64.
-// REQUIRES: dst and src are of the same length.
+// Widen sets dst[i] to the value of src[i], rounded to nearest where dst cannot hold it. That can
+// happen for integers of more than 24 bits and float64 in float32, and of more than 53 in float64.
+// REQUIRES: dst and src have the same length.
 func Widen[F float32 | float64, T Number](dst []F, src []T) {
 	mustMatch(len(dst), len(src))
 	k := of[T]()
@@ -30,8 +30,8 @@ func Widen[F float32 | float64, T Number](dst []F, src []T) {
 	}
 }
 
-// Narrow makes dst[i] what From makes of src[i]: it is the one rounding that ends a sum that was
-// accumulated in float32. REQUIRES: dst and src are of the same length.
+// Narrow sets dst[i] to src[i], rounded as by From: the one rounding at the end of a sum that was
+// accumulated in float32. REQUIRES: dst and src have the same length.
 func Narrow[T Number, F float32 | float64](dst []T, src []F) {
 	mustMatch(len(dst), len(src))
 	k := of[T]()
@@ -43,9 +43,9 @@ func Narrow[T Number, F float32 | float64](dst []T, src []F) {
 	}
 }
 
-// Precision returns the number of bits of t's significand, with the one that is not stored: half of
-// 2^(1−Precision) bounds the relative error of a rounding. Of an integer type it is the number of
-// bits without the sign.
+// Precision returns the number of bits of t's significand, including the one that is not stored:
+// half of 2^(1−Precision) bounds the relative error of a rounding. For an integer type it is the
+// number of bits without the sign.
 func (t Type) Precision() int { return t.info().bits }
 
 // Largest returns the largest finite number of t; for int64 and uint64 rounded, to a power of two.
@@ -68,7 +68,7 @@ func (t Type) Largest() float64 {
 }
 
 // Smallest returns the least positive number of t: half of it bounds the error of a rounding where
-// the relative error has no bound. Of an integer type it is 1.
+// the relative error has no bound. For an integer type it is 1.
 func (t Type) Smallest() float64 {
 	switch t {
 	case Float64:
@@ -88,7 +88,7 @@ func (t Type) Smallest() float64 {
 	return 1
 }
 
-// mustMatch asserts what a caller in this module must see to.
+// mustMatch panics on slices of different lengths, which is a bug of the caller.
 func mustMatch(dst, src int) {
 	if dst != src {
 		panic("dtype: slices of different lengths")

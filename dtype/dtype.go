@@ -8,7 +8,7 @@ import (
 	"collsim/internal/nearest"
 )
 
-// Type is a number format. The zero value is no type at all.
+// Type is a number format. The zero value is no format.
 type Type uint8
 
 // The formats, floats first, in the order in which All lists them.
@@ -29,14 +29,14 @@ const (
 	Uint64
 )
 
-// info is all there is to know about a type.
+// info holds the properties of a type.
 type info struct {
 	name    string // torch's
 	nccl    string // the "type" column of nccl-tests
 	width   int    // bytes
 	bits    int    // of the significand, or of an integer without its sign
 	kind    kind
-	aliases string // what Parse takes besides, separated by blanks
+	aliases string // other names that Parse accepts, separated by blanks
 }
 
 type kind uint8
@@ -85,11 +85,11 @@ func (t Type) String() string {
 	return table[t].name
 }
 
-// NCCL returns what nccl-tests prints in its type column: "float", "half", "f8e4m3". NCCL has no
-// 16-bit integers; theirs are PyTorch's names.
+// NCCL returns the name in nccl-tests' type column: "float", "half", "f8e4m3". NCCL has no 16-bit
+// integers; theirs are PyTorch's names.
 //
-// Of the zero Type, which a barrier has, it is empty; Width is then 0, IsFloat and Signed are
-// false. Other types that are not valid make all four panic.
+// For the zero Type, which a barrier has, it is empty; Width is then 0, IsFloat and Signed are
+// false. Other invalid types make all four panic.
 func (t Type) NCCL() string { return t.info().nccl }
 
 // Width returns the size of one element in bytes.
@@ -111,9 +111,9 @@ func (t Type) info() *info {
 	return &table[t]
 }
 
-// ParseError says that a text is not the name of a type.
+// ParseError reports a text that is not the name of a type.
 type ParseError struct {
-	Value   string   // what was given
+	Value   string   // the text
 	Nearest []string // the canonical names it resembles; empty if none
 }
 
@@ -131,8 +131,8 @@ func (e *ParseError) Error() string {
 		e.Value, hint, strings.Join(names, ", "))
 }
 
-// Parse returns the type of a name: PyTorch's, nccl-tests' or a usual short one (f32, fp32, bf16,
-// e4m3 …). '-' and '_' are the same; case matters. An unknown name is a *ParseError.
+// Parse returns the type with a name: PyTorch's, nccl-tests' or a usual short one (f32, fp32, bf16,
+// e4m3 …). '-' and '_' are equal; case matters. An unknown name is a *ParseError.
 func Parse(name string) (Type, error) {
 	plain := strings.ReplaceAll(name, "-", "_")
 	for _, t := range All() {

@@ -2,9 +2,9 @@ package dtype
 
 import "math"
 
-// kernelOfF16 is that of float16. Everything is computed in float32, or for quotients in float64,
-// and rounded once: see "Why one rounding" in the package's comment. Sums are many at a time if
-// there are vectors, with the same bits.
+// kernelOfF16 returns the kernel of float16. Everything is computed in float32, or for quotients in
+// float64, and rounded once: see "Why one rounding" in the package comment. With vectors, sums are
+// computed in blocks, with the same bits.
 func kernelOfF16(vectors bool) kernel[F16] {
 	from := func(x float64) F16 { return F16(f16.round(x)) }
 	return kernel[F16]{
@@ -25,11 +25,11 @@ func kernelOfF16(vectors bool) kernel[F16] {
 	}
 }
 
-// blockOfHalves is how many elements are added at once where there are vectors.
+// blockOfHalves is the number of elements that vectors add at once.
 const blockOfHalves = 16
 
-// sumOfHalves returns each, or if there are vectors what adds whole blocks by them, and the rest by
-// each.
+// sumOfHalves returns each or, with vectors, a function that adds whole blocks by blocks and the
+// rest by each.
 func sumOfHalves[T F16 | BF16](vectors bool, blocks, each func(dst, src []T)) func(dst, src []T) {
 	if !vectors {
 		return each
@@ -102,11 +102,11 @@ func (x F16) float() float32 {
 		}
 		return math.Float32frombits(sign | inf32)
 	}
-	// Read as a float32, it is too small by the difference of the biases, also if subnormal.
+	// As a float32, it is too small by the difference of the biases, also if subnormal.
 	return math.Float32frombits(sign|abs) * 0x1p112
 }
 
-// toF16 rounds as format.encode does, from float32; it is for the loops.
+// toF16 rounds as format.encode does, from float32, and is faster.
 func toF16(x float32) F16 {
 	bits := math.Float32bits(x)
 	sign, abs := F16(bits>>16&0x8000), bits&^sign32
@@ -117,7 +117,7 @@ func toF16(x float32) F16 {
 	return toF16Rare(sign, abs)
 }
 
-// toF16Rare is toF16 where the result is not a normal number.
+// toF16Rare handles the results of toF16 that are not normal numbers.
 func toF16Rare(sign F16, abs uint32) F16 {
 	switch {
 	case abs > inf32:
@@ -129,8 +129,8 @@ func toF16Rare(sign F16, abs uint32) F16 {
 	return sign | F16(math.Float32bits(sum)-magic16)
 }
 
-// lesserBits makes every dst[i] the lesser of dst[i] and src[i]. Above inf are NaN, of both formats
-// the same one is given.
+// lesserBits sets every dst[i] to the lesser of dst[i] and src[i]. Patterns above inf are NaN; both
+// formats have the same result NaN.
 func lesserBits[T F16 | BF16](dst, src []T, inf T) {
 	src = src[:len(dst)]
 	for i, a := range dst {
@@ -143,7 +143,7 @@ func lesserBits[T F16 | BF16](dst, src []T, inf T) {
 	}
 }
 
-// greaterBits is lesserBits for the greater.
+// greaterBits sets every dst[i] to the greater of dst[i] and src[i]; see lesserBits.
 func greaterBits[T F16 | BF16](dst, src []T, inf T) {
 	src = src[:len(dst)]
 	for i, a := range dst {
@@ -156,13 +156,13 @@ func greaterBits[T F16 | BF16](dst, src []T, inf T) {
 	}
 }
 
-// ordered maps bits to integers that are ordered as the values are, −0 below +0.
+// ordered maps bits to integers in the order of the values, −0 below +0.
 func ordered[T F16 | BF16](x T) int16 {
 	s := int16(x)
 	return s ^ int16(uint16(s>>15)>>1) // of negative numbers, all bits but the sign are inverted
 }
 
-// numberBits returns that of a and b which is a number, or else the NaN.
+// numberBits returns the one of a and b that is a number, or else the NaN.
 func numberBits[T F16 | BF16](a, b, inf T) T {
 	switch {
 	case a&0x7fff <= inf:

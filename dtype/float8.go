@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// float8 is the kernel of an 8-bit float. An operation of two of its elements is a table of all
-// pairs, 64 KiB, made when it is first used. float64 holds all sums and products exactly.
+// float8 returns the kernel of an 8-bit float. An operation on two elements is a table of all
+// pairs, 64 KiB, made at its first use. float64 holds all sums and products exactly.
 func float8[T E4M3 | E5M2](t Type, f *format) kernel[T] {
 	quiet := math.Float64frombits(nan64)
 	prod := pairs[T](f, func(a, b float64) float64 { return a * b })
@@ -57,7 +57,7 @@ func float8[T E4M3 | E5M2](t Type, f *format) kernel[T] {
 	}
 }
 
-// pair is the place of an operation's result in its table.
+// pair returns the index of a pair in a table of results.
 func pair[T E4M3 | E5M2](a, b T) uint16 { return uint16(a)<<8 | uint16(b) }
 
 // pairs returns a function that makes an operation's table at its first call.
@@ -89,12 +89,12 @@ func look[F float32 | float64, T E4M3 | E5M2](dst []F, src []T, values *[1 << 8]
 	}
 }
 
-// topBits of a float32 are its sign, its exponent and 5 bits of its fraction. With the last of
-// these set where anything follows them, they tell all that a rounding to 3 bits wants to know:
-// those that stay, the next one, and whether there is more. So the roundings are in a table.
+// topBits counts the bits of a float32 that index the table of roundings: its sign, its exponent
+// and 5 bits of its fraction. The last of these is set if any bit follows. That suffices to round
+// to 3 bits: it has the bits that stay, the next one, and whether there are more.
 const topBits = 1 + 8 + 5
 
-// top is where a float32 stands in the table.
+// top returns the index of a float32 in the table.
 func top(x float32) uint32 {
 	const below = 1<<(32-topBits) - 1
 	bits := math.Float32bits(x)

@@ -5,20 +5,20 @@ import (
 	"math/bits"
 )
 
-// format is a float format of at most 16 bits: a sign, an exponent field and a fraction, as in
-// IEEE 754, but that the exponent of all ones may hold numbers too.
+// format is a float format of at most 16 bits: a sign, an exponent field and a fraction, as in IEEE
+// 754, except that the exponent of all ones may also encode numbers.
 type format struct {
-	precision int    // bits of the significand, with the one that is not stored
-	sign      uint16 // its mask
-	max       uint16 // the largest number; what lies above it is no number
+	precision int    // bits of the significand, including the one that is not stored
+	sign      uint16 // mask of the sign
+	max       uint16 // the largest number; patterns above are not numbers
 	inf       uint16 // 0 if there is none
-	nan       uint16 // the one that results are
-	saturates bool   // CUDA's conversions to it give max where others give inf
+	nan       uint16 // the NaN of results
+	saturates bool   // CUDA's conversions to it give max instead of inf
 
-	// What follows are float64, or their bits, derived by the constructor.
+	// The following are float64, or their bits, which the constructor derives.
 	rebias   uint64  // the difference of the exponents' biases, in place
 	normal   uint64  // the least normal number
-	overflow uint64  // the least that is rounded to more than max
+	overflow uint64  // the least number that rounds to more than max
 	least    float64 // the least positive number
 	magic    float64 // the power of two whose unit in the last place is least
 }
@@ -71,7 +71,7 @@ func (f *format) decode(pattern uint16) float64 {
 	return x
 }
 
-// encode rounds x to nearest, ties to even; over is what becomes of numbers that are too large.
+// encode rounds x to nearest, ties to even; over is the result for numbers that are too large.
 func (f *format) encode(x float64, over uint16) uint16 {
 	bits := math.Float64bits(x)
 	sign, abs := uint16(0), bits&^sign64
@@ -85,7 +85,7 @@ func (f *format) encode(x float64, over uint16) uint16 {
 		return sign | over
 	}
 	if abs < f.normal {
-		// The addition rounds to a multiple of least, whose number the low bits of the sum are.
+		// The addition rounds to a multiple of least; the low bits of the sum are that multiple.
 		sum := math.Float64frombits(abs) + f.magic
 		return sign | uint16(math.Float64bits(sum)-math.Float64bits(f.magic))
 	}
@@ -103,7 +103,7 @@ func (f *format) round(x float64) uint16 {
 	return f.encode(x, f.inf)
 }
 
-// unsaturated encodes as PyTorch does: what is too large becomes infinity, or NaN without one.
+// unsaturated encodes as PyTorch does: too large a number becomes infinity, or NaN without one.
 func (f *format) unsaturated(x float64) uint16 {
 	if f.inf == 0 {
 		return f.encode(x, f.nan)
@@ -111,7 +111,7 @@ func (f *format) unsaturated(x float64) uint16 {
 	return f.encode(x, f.inf)
 }
 
-// encodeEach makes dst[i] what round makes of src[i]. Normal numbers are rounded on the spot.
+// encodeEach sets dst[i] to src[i], rounded as by round. Normal numbers are rounded inline.
 func encodeEach[T F16 | BF16 | E4M3 | E5M2](dst []T, src []float64, f *format) {
 	src = src[:len(dst)]
 	normal, span, rebias := f.normal, f.overflow-f.normal, f.rebias

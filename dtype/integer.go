@@ -6,7 +6,7 @@ type whole interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 }
 
-// integer is the kernel of an integer type. Go's integers wrap, as those of the GPU do.
+// integer returns the kernel of an integer type. Go's integers wrap, as those of the GPU do.
 func integer[T whole](t Type) kernel[T] {
 	from := nearestWhole[T](t)
 	return kernel[T]{

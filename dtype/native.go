@@ -2,13 +2,13 @@ package dtype
 
 import "math"
 
-// The NaN that results are, as bits.
+// The NaN of results, as bits.
 const (
 	nan64 = 0xfff8000000000000
 	nan32 = 0x7fffffff
 )
 
-// nativeFloat is the kernel of a float type that Go has, with the bits of its NaN.
+// nativeFloat returns the kernel of a float type that Go has; nan is the bits of its NaN.
 func nativeFloat[T float32 | float64](t Type, nan uint64) kernel[T] {
 	quiet := T(math.Float64frombits(nan64))
 	if p, ok := any(&quiet).(*float32); ok {
@@ -33,7 +33,7 @@ func nativeFloat[T float32 | float64](t Type, nan uint64) kernel[T] {
 	}
 }
 
-// orNaN replaces any NaN by the one of the type: processors differ in which they give.
+// orNaN replaces any NaN by the one of the type: processors differ in theirs.
 func orNaN[T float32 | float64](x, quiet T) T {
 	if x != x {
 		return quiet
@@ -41,8 +41,8 @@ func orNaN[T float32 | float64](x, quiet T) T {
 	return x
 }
 
-// addFloats is the loop that most time is spent in: eight elements at once, and then the sums,
-// which shows any NaN.
+// addFloats adds eight elements at once and then their sums, which detects any NaN. Most time is
+// spent in this loop.
 func addFloats[T float32 | float64](dst, src []T, quiet T) {
 	for len(dst) >= 8 && len(src) >= 8 {
 		d, s := (*[8]T)(dst), (*[8]T)(src)
@@ -85,7 +85,7 @@ func divideFloats[T float32 | float64](dst []T, n float64, quiet T) {
 	}
 }
 
-// lesser takes Go's min, for which −0 is less than +0, where that does not see a NaN.
+// lesser sets dst to Go's min, for which −0 is less than +0, and handles NaN itself.
 func lesser[T float32 | float64](dst, src []T, quiet T) {
 	src = src[:len(dst)]
 	for i, a := range dst {
@@ -100,8 +100,8 @@ func greater[T float32 | float64](dst, src []T, quiet T) {
 	}
 }
 
-// number returns chosen, the one of a and b that an operator takes, unless that is a NaN: then the
-// other if it is a number, or else quiet.
+// number returns chosen, the operator's choice of a and b. If that is a NaN, it returns the other
+// if it is a number, or else quiet.
 func number[T float32 | float64](a, b, chosen, quiet T) T {
 	switch {
 	case chosen == chosen:
@@ -121,7 +121,7 @@ func convertFloats[T, F float32 | float64](dst []T, src []F, quiet T) {
 	}
 }
 
-// native is what Go calculates with.
+// native is the set of types that Go has arithmetic for.
 type native interface {
 	float32 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 }

@@ -2,13 +2,13 @@ package dtype
 
 import "strconv"
 
-// Number is the Go types that hold elements of a format.
+// Number is the set of Go types that hold elements of a format.
 type Number interface {
 	float64 | float32 | F16 | BF16 | E4M3 | E5M2 |
 		int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 }
 
-// The bits of an element of the formats that Go does not have.
+// The formats that Go does not have, as bits.
 type (
 	// F16 is a float16, IEEE 754 binary16.
 	F16 uint16
@@ -20,25 +20,29 @@ type (
 	E5M2 uint8
 )
 
-// String returns the value in decimal, with the digits that tell it from all other float32.
+// String returns the value in decimal, with just enough digits to distinguish it from all other
+// float32.
 func (x F16) String() string { return decimal(f16.decode(uint16(x))) }
 
-// String returns the value in decimal, with the digits that tell it from all other float32.
+// String returns the value in decimal, with just enough digits to distinguish it from all other
+// float32.
 func (x BF16) String() string { return decimal(bf16.decode(uint16(x))) }
 
-// String returns the value in decimal, with the digits that tell it from all other float32.
+// String returns the value in decimal, with just enough digits to distinguish it from all other
+// float32.
 func (x E4M3) String() string { return decimal(e4m3.decode(uint16(x))) }
 
-// String returns the value in decimal, with the digits that tell it from all other float32.
+// String returns the value in decimal, with just enough digits to distinguish it from all other
+// float32.
 func (x E5M2) String() string { return decimal(e5m2.decode(uint16(x))) }
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 32) }
 
-// Of returns the type of which T holds elements.
+// Of returns the Type whose elements T holds.
 func Of[T Number]() Type { return of[T]().dtype }
 
-// kernel is what is done with the elements of one type. The functions of two slices change the
-// first; the second is at least as long.
+// kernel holds the operations on elements of one type. Functions of two slices change the first;
+// the second is at least as long.
 type kernel[T Number] struct {
 	dtype               Type
 	sum, prod, min, max func(dst, src []T)

@@ -1,47 +1,46 @@
 package dtype
 
-// Sum makes every dst[i] the sum dst[i] + src[i], rounded once to the type; integers wrap.
+// Sum sets every dst[i] to dst[i] + src[i], rounded once to the type; integers wrap.
 //
-// Sum, Prod, Min and Max are NCCL's FuncSum, FuncProd and FuncMinMax (src/device/reduce_kernel.h),
-// the "native" way to accumulate. For the other way, in float32, Widen the sources, apply the
-// same function to the float32, and Narrow the result.
-// REQUIRES: dst and src are of the same length; they are the same elements or have none in common.
+// Sum, Prod, Min and Max are NCCL's FuncSum, FuncProd and FuncMinMax (src/device/reduce_kernel.h):
+// "native" accumulation. To accumulate in float32, Widen the sources, apply the same function to
+// the float32, and Narrow the result. REQUIRES: dst and src have the same length; they are the same
+// elements or have none in common.
 func Sum[T Number](dst, src []T) {
 	mustMatch(len(dst), len(src))
 	of[T]().sum(dst, src)
 }
 
-// Prod makes every dst[i] the product dst[i] · src[i], rounded once to the type; integers wrap.
-// REQUIRES: as Sum.
+// Prod sets every dst[i] to dst[i] · src[i], rounded once to the type; integers wrap. REQUIRES: as
+// Sum.
 func Prod[T Number](dst, src []T) {
 	mustMatch(len(dst), len(src))
 	of[T]().prod(dst, src)
 }
 
-// Min makes every dst[i] the lesser of dst[i] and src[i]; −0 is less than +0, a number is
-// taken before a NaN, and of two NaN the type's one NaN. An infinity of float8_e5m2 saturates, as
-// after every operation in it. REQUIRES: as Sum.
+// Min sets every dst[i] to the lesser of dst[i] and src[i]. −0 is less than +0, a number precedes a
+// NaN, and two NaN give the type's one NaN. An infinity of float8_e5m2 saturates, as after every
+// operation in it. REQUIRES: as Sum.
 func Min[T Number](dst, src []T) {
 	mustMatch(len(dst), len(src))
 	of[T]().min(dst, src)
 }
 
-// Max makes every dst[i] the greater of dst[i] and src[i], with the rules of Min.
-// REQUIRES: as Sum.
+// Max sets every dst[i] to the greater of dst[i] and src[i], with the rules of Min. REQUIRES: as
+// Sum.
 func Max[T Number](dst, src []T) {
 	mustMatch(len(dst), len(src))
 	of[T]().max(dst, src)
 }
 
-// Scale multiplies every element by a factor, rounding once; integers wrap. It is what premulsum
-// and avg of floats do to inputs (NCCL's FuncPreMulSum). The product is rounded before anything is
-// added to it: a device whose compiler fuses the two gives other bits.
+// Scale multiplies every element by a factor, rounding once; integers wrap. premulsum, and avg of
+// floats, do so with inputs (NCCL's FuncPreMulSum). The product is rounded before anything is added
+// to it: a device whose compiler fuses the two gives other bits.
 func Scale[T Number](dst []T, by T) { of[T]().scale(dst, by) }
 
-// Divide divides every element by n, which need not be a number of the type: floats are rounded
-// once, integers truncated towards zero. For integers it is what avg does to sums (NCCL's
-// FuncSumPostDiv); for floats it is the mean of those who divide last, torch and TFRT.
-// REQUIRES: 0 < n < 2²⁷.
+// Divide divides every element by n, which need not be a number of the type. Floats are rounded
+// once, integers truncated towards zero. avg of integers divides sums so (NCCL's FuncSumPostDiv);
+// so does the mean of floats in torch and TFRT, which divide last. REQUIRES: 0 < n < 2²⁷.
 func Divide[T Number](dst []T, n int) {
 	if n <= 0 || n >= maxDivisor {
 		panic("dtype: Divide by what is not a number of ranks")
@@ -49,9 +48,9 @@ func Divide[T Number](dst []T, n int) {
 	of[T]().divide(dst, n)
 }
 
-// maxDivisor is where dividing a float32 in float64 could round twice: a quotient x/n that is not
-// the midpoint m of two neighbours differs from it by at least one unit of x − m·n, which is
-// 2^−(25 + 27) of m·n, more than the 2^−53 by which the first rounding may err.
+// maxDivisor is the bound from which on dividing a float32 in float64 could round twice. A quotient
+// x/n other than the midpoint m of two neighbours differs from it by at least one unit of x − m·n.
+// That is 2^−(25 + 27) of m·n, more than the 2^−53 by which the first rounding may err.
 const maxDivisor = 1 << 27
 
 // Reciprocal returns the factor by which NCCL multiplies the inputs of an avg over n ranks: 1/n

@@ -4,20 +4,20 @@ package dtype
 
 import "collsim/internal/cpu"
 
-// The sums of the 16-bit floats, in assembly. What they mean is said by addBF16 and addF16, which
-// are what other processors run, and the race detector, which does not see what assembly does.
+// The sums of the 16-bit floats, in assembly. addBF16 and addF16 define their results. Other
+// processors run those instead, and so does the race detector, which cannot see into assembly.
 
-// addBlocksBF16 is addBF16 for a number of elements that blockOfHalves divides.
-// REQUIRES: hasVectors(); src is as long as dst.
+// addBlocksBF16 does what addBF16 does, for a multiple of blockOfHalves elements. REQUIRES:
+// hasVectors(); src is as long as dst.
 //
 //go:noescape
 func addBlocksBF16(dst, src []BF16)
 
-// addBlocksF16 is addF16 for a number of elements that blockOfHalves divides.
-// REQUIRES: hasVectors(); src is as long as dst.
+// addBlocksF16 does what addF16 does, for a multiple of blockOfHalves elements. REQUIRES:
+// hasVectors(); src is as long as dst.
 //
 //go:noescape
 func addBlocksF16(dst, src []F16)
 
-// hasVectors reports whether the two may be called.
+// hasVectors reports whether addBlocksBF16 and addBlocksF16 may be called.
 func hasVectors() bool { return cpu.HasVectors() }

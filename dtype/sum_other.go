@@ -2,7 +2,7 @@
 
 package dtype
 
-// There are no vectors; nobody calls the first two.
+// There are no vectors; the first two are never called.
 
 func addBlocksBF16(dst, src []BF16) { addBF16(dst, src) }
 
