@@ -1,6 +1,6 @@
 package device
 
-// Cards without an NVSwitch in sight: of inference, and for players.
+// Cards without an NVSwitch: for inference and for games.
 
 const (
 	t4Brief = "NVIDIA, T4 Tensor Core GPU product brief (PB-09256)"

@@ -1,8 +1,8 @@
-// Package device says what a GPU and its wires cost: the parameters o, γ, κ, λ of a step in the
-// time model, whether sends are posted to an engine of their own, and the figures of the GPU
-// itself. All are rows of one table (Figures), from which keys of scenarios, errors, lists and
-// documents derive; presets are data, every figure with its source. The package knows the numbers
-// and not what is done with them: package sim spends them.
+// Package device describes the costs of a GPU and its wires. They are the parameters o, γ, κ, λ of
+// a step in the time model, whether sends are posted to an engine of their own, and the figures of
+// the GPU itself. All are rows of one table (Figures), from which scenario keys, errors, lists and
+// documents derive. Presets are data, every figure with its source. The package knows the numbers
+// and not their use: package sim applies them.
 package device
 
 import (
@@ -15,53 +15,54 @@ import (
 )
 
 // Device holds the costs of one rank's hardware. A step of n bytes from several sources takes
-// Overhead, then n over ReduceRate for each source after the first, then, if it neither receives
-// nor sends, n over CopyRate; each of the three is rounded up to a picosecond on its own.
+// Overhead, then n over ReduceRate for each source after the first. If it neither receives nor
+// sends, n over CopyRate follows. Each of the three is rounded up to a picosecond on its own.
 type Device struct {
 	Name string
 
-	// Overhead is o: what a step costs before any byte moves.
+	// Overhead is o: the time of a step before any byte moves.
 	Overhead unit.Time
-	// ReduceRate is 1/γ: bytes of one further source that are added in a second.
+	// ReduceRate is 1/γ: the bytes of a further source that are added in a second.
 	ReduceRate unit.Rate
-	// CopyRate is the speed of a step that has no message and no peer.
+	// CopyRate is the rate of a step that has no message and no peer.
 	CopyRate unit.Rate
-	// LaneRate is κ: how fast one lane puts bytes out, shared among the peers of a step.
+	// LaneRate is κ: the rate at which one lane sends, shared among the peers of a step.
 	LaneRate unit.Rate
-	// Channels bounds the channels of a call that does not say how many it has; 0 is one.
+	// Channels bounds the channels of a call that does not set their number; 0 is one.
 	Channels int
-	// MultimemEfficiency is the part of what multimem operations put on their links that is data:
-	// loads that a switch adds up, and stores that it copies. 0: all of loads, and of stores what
-	// their Message says.
+	// MultimemEfficiency is the share of data in what multimem operations put on their links: loads
+	// that a switch reduces, and stores that it multicasts. 0 means all for loads, and for stores
+	// the efficiency of their Message.
 	MultimemEfficiency unit.Share
-	// SlotLatency is λ: how long after the receiver freed a slot the sender sees it.
+	// SlotLatency is λ: the time from when the receiver frees a slot until the sender sees it.
 	SlotLatency unit.Time
-	// Offload says that a send is posted (to a proxy and its NIC, to a copy engine): the lane
-	// goes on when it has handed the bytes over and does not wait until they have left.
+	// Offload says that a send is posted (to a proxy and its NIC, or to a copy engine). The lane
+	// continues when it has handed the bytes over, and does not wait until they have left.
 	Offload bool
-	// Queue is how many posted sends may be outstanding; it has a meaning only with Offload.
+	// Queue is the most posted sends that may be outstanding; it is used with Offload only.
 	Queue int
-	// SendBuffer is how many bytes of a connection may not have left yet when the lane that sends
-	// them goes on: what a socket takes. A device that offloads has a queue in its place.
+	// SendBuffer is the bytes of a connection that may not have left yet when the sending lane
+	// continues: the buffer of a socket. A device that offloads has a queue instead.
 	SendBuffer unit.Bytes
-	// EagerLimit is the size above which a message is asked for first and sent when its receive is
-	// posted; 0 is never.
+	// EagerLimit is the size above which a message is sent only once its receive is posted
+	// (rendezvous); 0 is never.
 	EagerLimit unit.Bytes
-	// ReceivesAhead is how many steps before its own a receive is posted; it has a meaning only
-	// with EagerLimit.
+	// ReceivesAhead is the number of steps before its own at which a receive is posted; it is used
+	// with EagerLimit only.
 	ReceivesAhead int
-	// Slots is the capacity, in slices, of every connection that declares none; 0 is unlimited.
+	// Slots is the capacity, in slices, of every connection that does not state one; 0 is
+	// unlimited.
 	Slots int
 
-	// Launch is what a call costs on every rank, once, before the first step of any of its lanes.
+	// Launch is the time of a call on every rank, once, before the first step of any of its lanes.
 	Launch unit.Time
-	// Own are the figures of messages, and Ranges those of messages up to a size, by size.
+	// Own holds the figures of messages, and Ranges those of messages up to a size, by size.
 	Own    Message
 	Ranges []Range
-	// Protocols are the latencies of NCCL's protocols, where they are known: of NVIDIA's GPUs.
+	// Protocols holds the latencies of NCCL's protocols, where they are known: for NVIDIA's GPUs.
 	Protocols []Protocol
 
-	// GPU are the figures of what computes.
+	// GPU holds the figures of the GPU model.
 	GPU GPU
 }
 
@@ -86,7 +87,7 @@ func Names() []string {
 	return names
 }
 
-// Lookup returns the preset of that name, or an error that lists the nearest names.
+// Lookup returns the preset with a name, or an error that lists the nearest names.
 func Lookup(name string) (Device, error) {
 	if name == Ideal().Name {
 		return Ideal(), nil
@@ -104,11 +105,11 @@ func Lookup(name string) (Device, error) {
 		name, hint, strings.Join(names, ", "))
 }
 
-// Validate returns an error that names the first parameter that no device can have.
+// Validate returns an error that names the first invalid parameter.
 func (d Device) Validate() error {
 	for _, f := range rows() {
 		if f.OfMessage {
-			continue // with its range
+			continue // checked with its range
 		}
 		if err := f.check(&d); err != nil {
 			return err
@@ -129,5 +130,5 @@ func (d Device) Validate() error {
 	return d.validateRanges()
 }
 
-// MaxCost bounds every time of a device, so that sums of very many steps stay below Forever.
+// MaxCost bounds every time of a device, so that the sum over very many steps stays below Forever.
 const MaxCost = 1000 * unit.Second

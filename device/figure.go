@@ -8,7 +8,7 @@ import (
 	"collsim/unit"
 )
 
-// Unit is what a figure is in.
+// Unit is the unit of a figure.
 type Unit uint8
 
 // The units.
@@ -17,7 +17,7 @@ const (
 	InRate                   // bytes per second
 	InBytes                  // a size
 	InNumber                 // a whole number
-	InFlag                   // whether or not
+	InFlag                   // true or false
 	InShare                  // part of a whole
 	InFLOPS                  // operations per second
 	InHertz                  // cycles per second
@@ -30,28 +30,28 @@ var unitNames = [...]string{"", "time", "rate", "size", "whole number", "true or
 // String names the unit for people.
 func (u Unit) String() string { return unitNames[u] }
 
-// Figure is a row of the table: a figure that devices have. Scenario keys, errors, lists and
-// documents derive from it.
+// Figure is a row of the table: a figure of devices. Scenario keys, errors, lists and documents
+// derive from it.
 type Figure struct {
 	Name    string // "overhead"
 	Unit    Unit
 	About   string // a sentence
-	Example string // as one would write it
-	// Key is the scenario's key that sets it, or empty: nothing spends it yet.
+	Example string // a value as a user writes it
+	// Key is the scenario key that sets it, or empty if no simulation uses it yet.
 	Key string
 	// OfMessage says that it may depend on the size of messages, in [[device.range]].
 	OfMessage bool
-	// OfGPU says that it is one of what computes: it has a meaning only where there are SMs.
+	// OfGPU says that it belongs to the GPU model: it is used only where there are SMs.
 	OfGPU bool
-	// Least and Most bound what may be written, in its smallest unit; Want says so in an error. A
-	// rate that has a key may be unlimited as well.
+	// Least and Most bound the values that a user may write, in the smallest unit; Want states this
+	// in an error. A rate with a key may also be unlimited.
 	Least, Most int64
 	Want        string
 
-	of func(*Device) any // where a device has it: *unit.Time, *int, …
+	of func(*Device) any // pointer to the field of a device: *unit.Time, *int, …
 }
 
-// Find is the figure of a name, which is a constant of ours: it panics where there is none.
+// Find returns the figure with a name. The name must be one of the table; Find panics otherwise.
 func Find(name string) Figure {
 	for _, f := range rows() {
 		if f.Name == name {
@@ -61,7 +61,7 @@ func Find(name string) Figure {
 	panic("device: no figure of the name " + name)
 }
 
-// Print is the device's figure as its type prints it.
+// Print formats the device's figure as its type does.
 func (f Figure) Print(d *Device) string {
 	switch p := f.of(d).(type) {
 	case *int:
@@ -77,7 +77,7 @@ func (f Figure) Print(d *Device) string {
 // Same reports whether two devices have the same figure.
 func (f Figure) Same(a, b *Device) bool { return f.Print(a) == f.Print(b) }
 
-// value is the figure in its smallest unit; of a flag 1 or 0, of a tile its elements.
+// value returns the figure in its smallest unit; for a flag 1 or 0, for a tile its elements.
 func (f Figure) value(d *Device) int64 {
 	switch p := f.of(d).(type) {
 	case *unit.Time:
@@ -105,7 +105,7 @@ func (f Figure) value(d *Device) int64 {
 	panic("device: a figure of no known type: " + f.Name)
 }
 
-// Set gives the device the figure that a text says.
+// Set parses a text and stores the figure in the device.
 func (f Figure) Set(d *Device, text string) (err error) {
 	switch p := f.of(d).(type) {
 	case *unit.Time:
@@ -133,8 +133,8 @@ func (f Figure) Set(d *Device, text string) (err error) {
 	return nil
 }
 
-// Assign gives the device a figure that has been read: a value of the figure's type, an int64 for a
-// whole number, or a text as Set takes it.
+// Assign stores a parsed figure in the device: a value of the figure's type, an int64 for a whole
+// number, or a text as for Set.
 func (f Figure) Assign(d *Device, value any) error {
 	switch p := f.of(d).(type) {
 	case *unit.Time:
@@ -155,8 +155,8 @@ func (f Figure) Assign(d *Device, value any) error {
 	return nil
 }
 
-// check says what of a device's figure cannot be. A number may be 0, where a device has no use for
-// it; what is merely larger than anybody may write harms nobody, but for times, which add up.
+// check returns an error if a device's figure is invalid. A number may be 0 if the device does not
+// use it. Only times and shares have an upper bound here: times are added up.
 func (f Figure) check(d *Device) error {
 	v, least := f.value(d), f.Least
 	if f.Unit == InNumber || f.Unit == InShare && v == 0 { // not given
@@ -168,25 +168,25 @@ func (f Figure) check(d *Device) error {
 	return nil
 }
 
-// FLOPS is operations per second: floating-point ones, or of integers.
+// FLOPS is a number of operations per second, on floats or on integers.
 type FLOPS int64
 
-// Hertz is cycles per second.
+// Hertz is a number of cycles per second.
 type Hertz int64
 
-// Both are written as rates are, with another name for what is counted.
+// Both are spelt like rates, with another unit.
 const (
 	flopsName = "FLOP/s"
 	hertzName = "Hz"
 	bytesName = "B/s"
 )
 
-// String is such as "989.4 TFLOP/s".
+// String returns such as "989.4 TFLOP/s".
 func (x FLOPS) String() string {
 	return strings.ReplaceAll(unit.Rate(x).String(), bytesName, flopsName)
 }
 
-// String is such as "1.83 GHz".
+// String returns such as "1.83 GHz".
 func (x Hertz) String() string {
 	return strings.ReplaceAll(unit.Rate(x).String(), bytesName, hertzName)
 }
@@ -212,7 +212,7 @@ func parseCounted(text, name string) (unit.Rate, error) {
 // Tile is the part of a matmul's result that one block computes.
 type Tile struct{ Rows, Columns int64 }
 
-// String is such as "128x256".
+// String returns such as "128x256".
 func (t Tile) String() string { return fmt.Sprintf("%dx%d", t.Rows, t.Columns) }
 
 func parseTile(text string) (t Tile, err error) {

@@ -7,30 +7,30 @@ import (
 	"collsim/unit"
 )
 
-// Bounds of figures, so that no sum of times and bytes comes near the end of its integer.
+// Bounds of figures, so that no sum of times and bytes comes near the limit of its integer.
 const (
 	mostRate   = int64(1_000_000 * unit.GB) // inside a device
-	mostOnWire = int64(8000 * unit.GB)      // what a link may have
+	mostOnWire = int64(8000 * unit.GB)      // of a link
 	mostBytes  = int64(1024 * unit.TiB)
 	mostNumber = 65536
 	mostWork   = 1 << 60
-	// mostMemory is what fluid sharing counts of a link.
+	// mostMemory is the largest rate of a link that fluid sharing supports.
 	mostMemory = int64(17_500 * unit.GB)
 )
 
-// Figures is the table of all that a device is described by, those of its messages last.
+// Figures lists all figures of a device, those of its messages last.
 func Figures() []Figure { return slices.Clone(rows()) }
 
-// rows is the table, made once: every run asks it whether its device is one.
+// rows makes the table once, since every run validates its device.
 var rows = sync.OnceValue(func() []Figure {
 	return slices.Concat(stepFigures(), gpuFigures(), messageFigures())
 })
 
-// aTime says in errors what a time must be.
+// aTime states the bounds of a time in errors.
 const aTime = "a time from 0 s to 1000 s"
 
-// stepFigures are what steps cost, then what sends and calls do. A scenario's table is in this
-// order.
+// stepFigures lists the costs of steps, then those of sends and calls. The table of a scenario is
+// in this order.
 func stepFigures() []Figure {
 	figures := append(laneFigures(), sendFigures()...)
 	for i := range figures {
@@ -42,7 +42,7 @@ func stepFigures() []Figure {
 		of:    func(d *Device) any { return &d.Slots }})
 }
 
-// laneFigures are what a lane's steps cost.
+// laneFigures lists the costs of a lane's steps.
 func laneFigures() []Figure {
 	return []Figure{
 		{Name: "overhead", Unit: InTime, Example: "1 us", Most: int64(MaxCost), Want: aTime,
@@ -75,7 +75,7 @@ func laneFigures() []Figure {
 	}
 }
 
-// sendFigures are what becomes of a lane's sends, and what a call costs.
+// sendFigures lists the figures of a lane's sends, and the cost of a call.
 func sendFigures() []Figure {
 	return []Figure{
 		{Name: "offload", Unit: InFlag, Example: "true", Most: 1, Want: "true or false",

@@ -8,56 +8,57 @@ import (
 	"collsim/unit"
 )
 
-// GPU is what a GPU is described by beside the costs of steps: the engines that compute and copy,
-// its memory, and what starting work on it costs. A device with SMs has a GPU model (package
-// sim/model); of the ideal device all is zero, and costs nothing.
+// GPU describes a GPU beyond the costs of steps: the engines that compute and copy, its memory, and
+// the cost of launching work. A device with SMs has a GPU model (package sim/model). Of the ideal
+// device all fields are zero and nothing of the GPU takes time.
 type GPU struct {
-	// SMs is the number of streaming multiprocessors (AMD: compute units), each of which has at
-	// most BlocksPerSM blocks at a time.
+	// SMs is the number of streaming multiprocessors (AMD: compute units). Each holds at most
+	// BlocksPerSM blocks at a time.
 	SMs, BlocksPerSM int
-	// Clock is the boost clock at which Vector peaks are counted, TensorClock that of Tensor peaks.
+	// Clock is the boost clock for which Vector peaks are stated, TensorClock that of Tensor peaks.
 	Clock, TensorClock Hertz
-	// Tensor and Vector are peaks of all SMs together, of dense operands.
+	// Tensor and Vector are peaks of all SMs together, for dense operands.
 	Tensor, Vector Peaks
-	// MatmulEfficiency is the part of a tensor peak at which a matmul's blocks compute,
-	// Float8Efficiency that of 8-bit floats, VectorEfficiency that of a vector peak; 0 is as the
-	// first of them, or all.
+	// MatmulEfficiency is the share of a tensor peak at which a matmul's blocks compute,
+	// Float8Efficiency that for 8-bit floats, VectorEfficiency that of a vector peak. 0 means
+	// MatmulEfficiency for the second, all for the others.
 	MatmulEfficiency, Float8Efficiency, VectorEfficiency unit.Share
-	// Tile is that of all matmuls; 0x0 chooses one by shape.
+	// Tile is the tile of all matmuls; 0x0 chooses one by shape.
 	Tile Tile
-	// KernelStart is the least duration of a kernel, MatmulStart what a matmul takes besides, and
-	// BlockStart what each of its blocks takes before and after its products.
+	// KernelStart is the least duration of a kernel, and MatmulStart an additional time of a
+	// matmul. BlockStart is the time of each of its blocks before and after its products.
 	KernelStart, MatmulStart, BlockStart unit.Time
-	// Unhidden is the part of the shorter of a wave's arithmetic and its memory that takes time
-	// beside the longer.
+	// Unhidden is the share of the shorter of a wave's arithmetic and memory time that does not
+	// overlap with the longer.
 	Unhidden unit.Share
-	// HBM is the bandwidth of its memory, BusBits pins of DataRate each, of which kernels, copies
-	// and messages reach HBMEfficiency; 0 is all.
+	// HBM is the bandwidth of the memory: BusBits pins of DataRate each. Kernels, copies and
+	// messages reach the share HBMEfficiency of it; 0 is all.
 	HBM           unit.Rate
 	HBMEfficiency unit.Share
 	Capacity      unit.Bytes
 	BusBits       int
 	DataRate      unit.Rate
 	L2            unit.Bytes
-	// L2Bandwidth is what the blocks of a matmul read of it, all SMs together; 0 is no limit.
+	// L2Bandwidth is the rate at which the blocks of a matmul, on all SMs together, read the L2; 0
+	// is no limit.
 	L2Bandwidth unit.Rate
-	// CopyEngines work beside the SMs, each at CopyEngineRate.
+	// CopyEngines is the number of engines that copy beside the SMs, each at CopyEngineRate.
 	CopyEngines    int
 	CopyEngineRate unit.Rate
-	// LaunchLatency is how long after its launch a kernel starts; GraphLaunch is the host's time
-	// for a whole graph, GraphNode what each kernel in it adds, EventLatency what an event between
-	// two streams takes.
+	// LaunchLatency is the time from the launch of a kernel until it starts. GraphLaunch is the
+	// host's time for a whole graph, and GraphNode the time that each kernel in it adds.
+	// EventLatency is the time of an event between two streams.
 	LaunchLatency, GraphLaunch, GraphNode, EventLatency unit.Time
-	// Priorities is how many priorities streams may have.
+	// Priorities is the number of stream priorities.
 	Priorities int
-	// NVLink (AMD: Infinity Fabric) and PCIe are the rates of all its links, each way.
+	// NVLink (AMD: Infinity Fabric) and PCIe are the rates of all its links, in each direction.
 	NVLink, PCIe unit.Rate
 }
 
-// Peaks are operations per second by the type of what is multiplied; 0 where there is no such unit.
+// Peaks holds operations per second by the type of the operands; 0 where there is no such unit.
 type Peaks struct{ Float64, Float32, Float16, BFloat16, Float8, Int8 FLOPS }
 
-// Of is the peak of a type; there is none of integers of more than 8 bits.
+// Of returns the peak of a type; 0 for integers of more than 8 bits.
 func (p *Peaks) Of(t dtype.Type) FLOPS {
 	switch t {
 	case dtype.Float64:
@@ -76,7 +77,7 @@ func (p *Peaks) Of(t dtype.Type) FLOPS {
 	return 0
 }
 
-// Memory is the bandwidth of its memory that is reached.
+// Memory returns the achievable bandwidth of the memory.
 func (g *GPU) Memory() unit.Rate {
 	if g.HBMEfficiency == 0 || g.HBM == unit.Unlimited {
 		return g.HBM
@@ -86,7 +87,7 @@ func (g *GPU) Memory() unit.Rate {
 	return unit.Rate(max(rate, 1))
 }
 
-// gpuNumber, gpuRate and gpuSize are rows of GPU.
+// gpuNumber, gpuRate, gpuSize, gpuShare and gpuTime make rows for fields of GPU.
 func gpuNumber(name, example, about string, of func(*GPU) *int) Figure {
 	return Figure{Name: name, Unit: InNumber, Example: example, About: about, Most: mostNumber,
 		Want: "a whole number", of: func(d *Device) any { return of(&d.GPU) }}
@@ -114,7 +115,7 @@ func gpuTime(name, example, about string, of func(*GPU) *unit.Time) Figure {
 		of: func(d *Device) any { return of(&d.GPU) }}
 }
 
-// gpuFigures are the rows of GPU.
+// gpuFigures lists the figures of GPU.
 func gpuFigures() []Figure {
 	list := []Figure{
 		gpuNumber("sms", "132", "Streaming multiprocessors; AMD calls them compute units. A device with "+
@@ -144,7 +145,7 @@ func gpuFigures() []Figure {
 	return list
 }
 
-// kernelFigures are those of which a kernel's time is made (decision 25).
+// kernelFigures lists the figures that determine a kernel's time.
 func kernelFigures() []Figure {
 	return []Figure{
 		gpuShare("matmul_efficiency", "80 %", "Part of the tensor peak at which a matmul's blocks "+
@@ -173,7 +174,7 @@ func kernelFigures() []Figure {
 	}
 }
 
-// memoryFigures are those of its memory, and of what copies.
+// memoryFigures lists the figures of the memory and the copy engines.
 func memoryFigures() []Figure {
 	list := []Figure{
 		gpuRate("hbm_bandwidth", "3350 GB/s", "Bandwidth of its memory, HBM or GDDR, that kernels, "+
@@ -202,8 +203,8 @@ func memoryFigures() []Figure {
 	return list
 }
 
-// unspent are the figures that no simulation spends: other figures follow from them, they are for
-// information, or they round operands as numbers do not (TF32).
+// unspent lists the figures that no simulation uses. Other figures follow from them, or they are
+// for information, or their units round operands as package dtype does not (TF32).
 func unspent() []string {
 	return []string{"clock", "tensor_clock", "tensor_float32", "hbm_capacity", "memory_bus",
 		"memory_data_rate", "nvlink", "pcie"}

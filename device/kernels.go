@@ -2,11 +2,11 @@ package device
 
 import "slices"
 
-// kernelRow lists the figures, beside the peaks, from which the time of a matmul follows on some
-// devices (decision 25).
+// kernelRow holds the figures, besides the peaks, from which the time of a matmul follows on some
+// devices.
 type kernelRow struct {
 	devices                []string
-	matmul, float8         string // efficiencies; without the second one it is the first
+	matmul, float8         string // efficiencies; the second is the first if empty
 	l2, matmulStart, block string
 	source                 string
 }
@@ -18,7 +18,7 @@ const (
 	leastOf = "the least of vidur's profiles of a + b on A100 and H100, 1 to 2 us in whole us"
 )
 
-// kernelRows have a row for every device.
+// kernelRows lists rows that cover every device.
 func kernelRows() []kernelRow {
 	return []kernelRow{
 		{[]string{"v100-16gb", "v100-32gb"}, "92 %", "", "2.7 TB/s", "8.5 us", "2.5 us",
@@ -45,11 +45,11 @@ func kernelRows() []kernelRow {
 	}
 }
 
-// kernelValues are those figures of a device.
+// kernelValues returns the figures of a device's row.
 func kernelValues(name string) []Value {
 	rows := kernelRows()
 	i := slices.IndexFunc(rows, func(r kernelRow) bool { return slices.Contains(r.devices, name) })
-	r := rows[i] // a test looks all devices up
+	r := rows[i] // a test looks up all devices
 	list := []Value{{"matmul_efficiency", r.matmul, r.source}}
 	if r.float8 != "" {
 		list = append(list, Value{"float8_efficiency", r.float8, r.source})

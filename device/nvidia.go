@@ -2,8 +2,8 @@ package device
 
 import "fmt"
 
-// Documents of NVIDIA's. Figures that they give with sparsity are halved; those of links in both
-// directions together, too.
+// Documents of NVIDIA. Figures with sparsity are halved, and so are those of links in both
+// directions together.
 const (
 	ampere = "NVIDIA, Ampere Architecture In-Depth (2020), table 3"
 	limits = "NVIDIA, Ampere Architecture In-Depth (2020), table 4"
@@ -13,7 +13,7 @@ const (
 	b200DS = "NVIDIA, HGX B200 datasheet, individual Blackwell GPU"
 	v100DS = "NVIDIA, V100 Tensor Core GPU datasheet"
 	a100DS = "NVIDIA, A100 Tensor Core GPU datasheet"
-	// asked is what a device of the kind said of itself.
+	// asked is the driver's report on a device.
 	asked   = "cudaGetDeviceProperties of one"
 	askB200 = "cudaGetDeviceProperties and nvidia-smi of one, in github.com/pytorch/ao, pull 4002"
 )
@@ -136,9 +136,9 @@ func h100PCIe() gpu {
 			Value{"nvlink", "300 GB/s", h100DS + "; with a bridge"})}
 }
 
-// The H200 is an H100 with other memory: its datasheet has the same peaks, in rounder numbers.
+// h200 returns an H100 with other memory: its datasheet has the same peaks, in rounder numbers.
 func h200() gpu {
-	values := without(h100SXM().values, "memory_bus", "memory_data_rate") // nobody gives both
+	values := without(h100SXM().values, "memory_bus", "memory_data_rate") // not published
 	return gpu{"h200", "NVIDIA H200 SXM5, 141 GB", lane("36.7 GB/s", "Hopper"),
 		with(values,
 			Value{"tensor_float64", "67 TFLOP/s", h200DS},

@@ -1,6 +1,6 @@
 package device
 
-// Documents of AMD's. Links in both directions together are halved.
+// Documents of AMD. Links in both directions together are halved.
 const (
 	mi300DS = "AMD, Instinct MI300X data sheet"
 	mi250DS = "AMD, Instinct MI250X data sheet, half"
@@ -43,7 +43,7 @@ func mi300x() gpu {
 		}}
 }
 
-// The MI250X is two dies, each of which is a GPU to its host.
+// mi250x returns one of the two dies of an MI250X. Each is a GPU to its host.
 func mi250x() gpu {
 	return gpu{"mi250x", "AMD Instinct MI250X, one of its two dies (GCD), 64 GB",
 		Value{"lane_rate", "20 GB/s", "assumed: as NVIDIA's Ampere"},
@@ -94,7 +94,7 @@ func mi355x() gpu {
 			Value{"pcie", "64 GB/s", mi355DS})}
 }
 
-// generic has round numbers of about an H100's, for what if.
+// generic has round numbers similar to an H100's, for what-if studies.
 func generic() gpu {
 	var values []Value
 	for _, v := range []Value{{"sms", "128", ""}, {"blocks_per_sm", "32", ""},

@@ -7,19 +7,19 @@ import (
 	"collsim/unit"
 )
 
-// Preset is a device by name, with the source of every figure that it has.
+// Preset is a named device with the source of each of its figures.
 type Preset struct {
 	Device
 	About  string
 	Values []Value
 }
 
-// Value is a figure of a preset as its source has it. A source is a document and the place in it,
-// or "assumed" and why.
+// Value is a figure of a preset, as its source states it. A source is a document and the place in
+// it, or "assumed" and the reason.
 type Value struct{ Figure, Text, Source string }
 
-// Catalogue lists all devices that a scenario may name. Figures that a preset does not have are
-// zero: there is no such engine, or nobody says.
+// Catalogue lists all devices that a scenario may name. Figures that a preset lacks are zero: there
+// is no such engine, or it is not published.
 func Catalogue() []Preset {
 	all := []Preset{{Device: Ideal(), Values: []Value{
 		{"reduce_rate", "unlimited", "by definition"}, {"copy_rate", "unlimited", "by definition"},
@@ -32,7 +32,7 @@ func Catalogue() []Preset {
 	return all
 }
 
-// preset is the GPU as it is used.
+// preset converts the GPU to a Preset.
 func (g gpu) preset() Preset {
 	p := Preset{Device: Device{Name: g.name}, About: g.about, Values: g.all()}
 	if strings.HasPrefix(g.about, "NVIDIA") {
@@ -46,14 +46,14 @@ func (g gpu) preset() Preset {
 	return p
 }
 
-// gpu is a preset as it is written down.
+// gpu is a preset in the notation of this package.
 type gpu struct {
 	name, about string
 	lane        Value // its lane_rate
 	values      []Value
 }
 
-// all are its figures: first what a step costs, of which nobody publishes much.
+// all lists its figures: first the costs of steps; few of these are published.
 func (g gpu) all() []Value {
 	var d Device
 	for _, v := range g.values {
@@ -75,18 +75,18 @@ func (g gpu) all() []Value {
 	}, append(g.values, kernelValues(g.name)...)...)
 }
 
-// lane is a lane_rate from NCCL's tuner.
+// lane makes a lane_rate from NCCL's tuner.
 func lane(rate, row string) Value {
 	return Value{"lane_rate", rate, "NCCL, src/graph/tuning.cc, perChMaxRingLL128Bws, " + row +
 		": what one channel of a ring moves at most"}
 }
 
-// multimem is a multimem_efficiency from NCCL's tuner.
+// multimem makes a multimem_efficiency from NCCL's tuner.
 func multimem(share, row string) Value {
 	return Value{"multimem_efficiency", share, "NCCL, src/graph/tuning.cc, nvlsEfficiency, " + row}
 }
 
-// gpus lists them: NVIDIA's and AMD's by generation, then the one that is nobody's.
+// gpus lists all presets: NVIDIA's and AMD's by generation, then the generic one.
 func gpus() []gpu {
 	return []gpu{v100(16), v100(32), v100PCIe(), t4(), rtx2080Ti(),
 		a100x40(), a100x80(), a100PCIe(), a100x64(), a10g(), rtx4090(),
@@ -109,7 +109,7 @@ func with(values []Value, others ...Value) []Value {
 	return append(list, others...)
 }
 
-// Sources that several GPUs have, and words for figures that nobody publishes.
+// Sources of several GPUs, and texts for figures that are not published.
 const (
 	cudaBlocks = "NVIDIA, CUDA C++ Programming Guide, table of technical specifications by compute " +
 		"capability"
@@ -129,7 +129,7 @@ const (
 	sixPriorities = "assumed: cudaDeviceGetStreamPriorityRange gives 0 to -5 on recent drivers"
 )
 
-// launches are the figures of NVIDIA's that no datasheet has, but for launch and graph_node.
+// launches lists NVIDIA's figures that no datasheet has, except launch and graph_node.
 func launches() []Value {
 	return []Value{
 		{"launch_latency", "3 us", nullKernel},

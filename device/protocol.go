@@ -8,28 +8,31 @@ import (
 	"collsim/unit"
 )
 
-// Protocol holds what NCCL's calls and messages cost beside bandwidth, by the shape of an algorithm
-// and by protocol. A message that has one takes the hop given here in place of the latencies of
-// links within a node and of Device.Overhead, and its call Base in place of Device.Launch.
+// Protocol holds the costs of NCCL's calls and messages besides bandwidth, by the shape of an
+// algorithm and by protocol. A message with a protocol takes the hop given here in place of the
+// latencies of links within a node and of Device.Overhead. Its call takes Base in place of
+// Device.Launch.
 type Protocol struct {
 	Shape    string // "ring", "tree", "pat", "nvls", "nvlstree", "p2p"
 	Protocol string // "ll", "ll128", "simple"
-	// Base is what a call costs once, its launch included.
+	// Base is the time of a call, once, its launch included.
 	Base unit.Time
-	// NVLink and PCIe are from a GPU to another one of its node, by what joins them.
+	// NVLink and PCIe are the times of a hop between two GPUs of a node, by their connection.
 	NVLink, PCIe unit.Time
-	// Network is what a hop between nodes takes on top of the fabric's own, which is that of LL.
+	// Network is the time of a hop between nodes in addition to the fabric's own, which is that of
+	// LL.
 	Network unit.Time
-	// Ramp is what a call takes longer for each doubling of its bytes between 1 and 16 MiB: long calls
-	// come to their rate late. NCCL's tables have none; it is fitted to measured times.
+	// Ramp is the additional time of a call for each doubling of its bytes between 1 and 16 MiB:
+	// long calls reach their rate late. NCCL's tables have none; it is fitted to measured times.
 	Ramp unit.Time
-	// Rate is what a channel moves at most in place of Device.LaneRate, flags included; 0 is that.
+	// Rate is the largest rate of a channel, flags included, in place of Device.LaneRate; 0 keeps
+	// that.
 	Rate   unit.Rate
 	Source string
 }
 
-// BaseOf returns what a call of n bytes costs once: Base, and Ramp times log2(1 + n/1 MiB), which
-// is taken as straight between whole numbers and grows up to 16 MiB.
+// BaseOf returns the time of a call of n bytes, once: Base, and Ramp times log2(1 + n/1 MiB). The
+// logarithm is interpolated linearly between whole numbers and grows up to 16 MiB.
 func (p *Protocol) BaseOf(n unit.Bytes) unit.Time {
 	const from, upTo = uint64(unit.MiB), 16 * unit.MiB
 	sum := from + uint64(min(max(n, 0), upTo))
@@ -46,13 +49,13 @@ func Shapes() []string { return []string{"ring", "tree", "pat", "nvls", "nvlstre
 // Protocols lists NCCL's protocols.
 func Protocols() []string { return []string{"simple", "ll", "ll128"} }
 
-// Where NCCL's figures stand, and how those follow from them that do not.
+// Sources of NCCL's figures, and the derivation of others from them.
 const (
 	ncclTables = "NCCL 2.30.7, src/graph/tuning.cc, baseLatencies and hwLatencies"
 	overLL     = "; network: what that table has more than for LL"
 )
 
-// ncclProtocols returns the figures that NCCL's own model has, which it keeps for all generations.
+// ncclProtocols returns the figures of NCCL's own model, which are the same for all generations.
 func ncclProtocols() []Protocol {
 	us := func(us float64) unit.Time { return unit.Time(us * float64(unit.Microsecond)) }
 	row := func(shape, protocol string, base, nvlink, pcie, network float64, source string) Protocol {
@@ -60,7 +63,7 @@ func ncclProtocols() []Protocol {
 			PCIe: us(pcie), Network: us(network), Source: source}
 	}
 	const asRing = "assumed: as ring"
-	// A call of the schedules here has two barriers of three hops among 8 GPUs, a load and a store.
+	// A call of these schedules has two barriers of three hops among 8 GPUs, a load and a store.
 	const nvls = ncclTables + ": 25 us of a call in a node, less the base of Simple, over 8 hops; " +
 		"network: 20.9 us of a hop less a tree's of LL"
 	return []Protocol{
@@ -89,8 +92,8 @@ func (d *Device) ProtocolOf(shape, protocol string) (Protocol, bool) {
 	return d.Protocols[i], true
 }
 
-// LeastHop returns the least of what any protocol takes for a message, each figure by itself; false
-// where there are no protocols.
+// LeastHop returns, for each figure of a hop, its least value over all protocols; false if there
+// are none.
 func (d *Device) LeastHop() (least Protocol, ok bool) {
 	for i, p := range d.Protocols {
 		if i == 0 {
@@ -114,7 +117,7 @@ func (p *Protocol) Costs() []Cost {
 		{"network", &p.Network}, {"ramp", &p.Ramp}}
 }
 
-// Validate returns an error that names the first figure that no protocol can have.
+// Validate returns an error that names the first invalid figure.
 func (p *Protocol) Validate() error {
 	for _, c := range p.Costs() {
 		if *c.Of < 0 || *c.Of > MaxCost {

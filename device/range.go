@@ -7,24 +7,25 @@ import (
 	"collsim/unit"
 )
 
-// Message is what a message costs beside the links that it crosses. It may depend on its size, as
-// libraries change their protocol with it: parameterized LogP (Kielmann, Bal and Verstoep, 2000)
-// and SimGrid's SMPI (its factors of latency and of bandwidth) have such figures by size, too.
+// Message holds the cost of a message besides the links that it crosses. It may depend on the size,
+// since libraries change their protocol with it. Parameterized LogP (Kielmann, Bal and Verstoep,
+// 2000) and SimGrid's SMPI (its factors of latency and of bandwidth) have such figures by size,
+// too.
 type Message struct {
-	// Latency is what comes on top of the latencies of its links. It holds nobody.
+	// Latency adds to the latencies of the message's links. It keeps no lane busy.
 	Latency unit.Time
-	// Efficiency is the part of what crosses the links that is data, in millionths: flags and
-	// padding are the rest. 0 is all of it.
+	// Efficiency is the share of data in what crosses the links, in millionths: flags and padding
+	// are the rest. 0 is all.
 	Efficiency unit.Share
 }
 
-// Range holds the figures of messages of more than the range before and at most UpTo bytes.
+// Range holds the figures of messages of at most UpTo bytes, and more than the range before.
 type Range struct {
 	UpTo unit.Bytes
 	Message
 }
 
-// Limits of efficiency: what a message puts on the links stays below 2⁶³ for any that there is.
+// Limits of efficiency: the bytes of any message on the links stay below 2⁶³.
 const (
 	LeastEfficiency unit.Share = 100       // 0.01 %
 	AllEfficiency   unit.Share = 1_000_000 // all is data
@@ -43,7 +44,7 @@ func (d *Device) Of(n unit.Bytes) *Message {
 // HasMessage reports whether messages cost anything of their own.
 func (d *Device) HasMessage() bool { return d.Own != (Message{}) || len(d.Ranges) > 0 }
 
-// FreeMessages is the device with messages that have no latency of their own.
+// FreeMessages returns the device with messages that have no latency of their own.
 func (d Device) FreeMessages() Device {
 	d.Own.Latency = 0
 	ranges := make([]Range, len(d.Ranges))
@@ -55,8 +56,8 @@ func (d Device) FreeMessages() Device {
 	return d
 }
 
-// OnLinks is how many bytes cross the links for n: n over the efficiency, rounded up; at most
-// 2⁶³ − 1.
+// OnLinks returns the bytes that cross the links for n bytes of data: n over the efficiency,
+// rounded up; at most 2⁶³ − 1.
 func (m *Message) OnLinks(n unit.Bytes) unit.Bytes {
 	if m.Efficiency == 0 || m.Efficiency == AllEfficiency {
 		return n

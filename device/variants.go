@@ -1,15 +1,15 @@
 package device
 
-// GPUs that are another one with other memory, clocks or a number of SMs.
+// GPUs that differ from another one in memory, clocks or the number of SMs.
 
-// Documents that several of them have.
+// Documents of several of them.
 const (
 	gh200DS   = "NVIDIA, GH200 Grace Hopper Superchip datasheet, HBM3"
 	nvl72     = "NVIDIA, GB200 NVL72 datasheet, a 72nd"
 	nvl72u    = "NVIDIA, GB300 NVL72 datasheet, a 72nd"
 	hgxB300   = "NVIDIA, HGX B300 specifications, an eighth"
 	ultraBlog = "NVIDIA, Inside NVIDIA Blackwell Ultra (2025)"
-	// pr196944 has data sheets' figures of one GB300.
+	// pr196944 has the data sheet's figures of one GB300.
 	pr196944 = "github.com/pytorch/pytorch, pull 196944"
 	leonardo = "M. Turisini and others, LEONARDO (arXiv:2307.16885), table of the GPU, as recalled"
 	asB200   = "assumed: as B200's"
@@ -17,7 +17,7 @@ const (
 	asH100   = "assumed: as H100 SXM's"
 )
 
-// without leaves figures of a related GPU out, which nobody gives for this one.
+// without drops figures of a related GPU that are not published for this one.
 func without(values []Value, figures ...string) (list []Value) {
 	for _, v := range values {
 		keep := true
@@ -91,7 +91,8 @@ func gh200() gpu {
 			Value{"pcie", "64 GB/s", gh200DS})}
 }
 
-// The data sheets of racks are of 72 GPUs, whose peaks they give with sparsity.
+// gb200 returns one GPU of a GB200. Data sheets describe racks of 72 GPUs, with peaks for sparse
+// operands.
 func gb200() gpu {
 	return gpu{"gb200", "NVIDIA GB200, one of its two GPUs, 186 GB", lane("40 GB/s", "Blackwell"),
 		with(without(b200().values, "clock", "memory_bus", "memory_data_rate"),
