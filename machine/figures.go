@@ -13,11 +13,11 @@ import (
 type kind struct {
 	name, about string
 	set         func(m *Machine, text string) error
-	// of reports whether a machine with the figures before this one has it; nil: all have it.
+	// of reports whether a machine has this figure, given those before it; nil: all have it.
 	of func(m *Machine) bool
 }
 
-// kinds is the table of figures that a machine has, those that were measured on it last.
+// kinds lists the figures of a machine, fitted ones last.
 func kinds() []kind {
 	list := required()
 	for _, f := range fitted() {
@@ -26,7 +26,7 @@ func kinds() []kind {
 	return list
 }
 
-// required lists what a machine's own file says of it.
+// required lists the figures that a machine's file must have.
 func required() []kind {
 	listed := func(m *Machine) bool { return m.Joined == byWires }
 	plain := func(m *Machine) bool { return !listed(m) }
@@ -75,7 +75,7 @@ func required() []kind {
 	}
 }
 
-// text sets words.
+// text makes a setter of a text.
 func text(of func(*Machine) *string) func(*Machine, string) error {
 	return func(m *Machine, s string) error {
 		*of(m) = s
@@ -83,7 +83,7 @@ func text(of func(*Machine) *string) func(*Machine, string) error {
 	}
 }
 
-// oneOf sets one of some words.
+// oneOf makes a setter of one of several words.
 func oneOf(of func(*Machine) *string, words ...string) func(*Machine, string) error {
 	return func(m *Machine, s string) error {
 		if !slices.Contains(words, s) {
@@ -94,10 +94,10 @@ func oneOf(of func(*Machine) *string, words ...string) func(*Machine, string) er
 	}
 }
 
-// maxWhole bounds GPUs and NICs of a node.
+// maxWhole bounds the GPUs, and the NICs, of a node.
 const maxWhole = 4096
 
-// whole sets a whole number.
+// whole makes a setter of a whole number.
 func whole(of func(*Machine) *int) func(*Machine, string) error {
 	return func(m *Machine, s string) error {
 		n, err := strconv.Atoi(s)
@@ -109,7 +109,7 @@ func whole(of func(*Machine) *int) func(*Machine, string) error {
 	}
 }
 
-// rate sets a rate.
+// rate makes a setter of a rate.
 func rate(of func(*Machine) *unit.Rate) func(*Machine, string) error {
 	return func(m *Machine, s string) (err error) {
 		*of(m), err = unit.ParseRate(s)
@@ -120,7 +120,7 @@ func rate(of func(*Machine) *unit.Rate) func(*Machine, string) error {
 	}
 }
 
-// duration sets a time.
+// duration makes a setter of a time.
 func duration(of func(*Machine) *unit.Time) func(*Machine, string) error {
 	return func(m *Machine, s string) (err error) {
 		*of(m), err = unit.ParseTime(s)
@@ -128,7 +128,7 @@ func duration(of func(*Machine) *unit.Time) func(*Machine, string) error {
 	}
 }
 
-// setMulticast reads yes or no.
+// setMulticast parses yes or no.
 func setMulticast(m *Machine, s string) error {
 	if m.Multicast = s == "yes"; s != "yes" && s != "no" {
 		return fmt.Errorf("yes or no is expected")
@@ -136,7 +136,7 @@ func setMulticast(m *Machine, s string) error {
 	return nil
 }
 
-// setShares reads "95 %", or "4: 90 %, 8: 85 %".
+// setShares parses "95 %", or "4: 90 %, 8: 85 %".
 func setShares(m *Machine, s string) error {
 	m.Shares = nil
 	for _, part := range strings.Split(s, ",") {

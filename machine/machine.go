@@ -11,62 +11,64 @@ import (
 	"collsim/unit"
 )
 
-// stepOfGPU is the part of a hop between nodes that the device's own step takes: device.overhead.
+// stepOfGPU is the part of a hop between nodes that is the device's own step: device.overhead.
 const stepOfGPU = unit.Microsecond
 
-// Machine is a machine by name.
+// Machine is a named machine.
 type Machine struct {
 	Name, About string
 
 	Device string // of every GPU: a name of package device
 	GPUs   int    // of a node
-	Joined string // what joins them: "switch", or "full-mesh", a link from each to each, or "wires"
-	// Wires are the links of a node whose Joined is "wires", those to NICs included; nil elsewhere.
+	// connection of the GPUs: "switch", "full-mesh" (a link between each pair) or "wires"
+	Joined string
+	// Wires lists the links of a node whose Joined is "wires", those to NICs included; else nil.
 	Wires []Wire
-	// Rate is what a GPU reaches to all others together, each way; Latency is of a link.
+	// Rate is the rate that a GPU achieves to all others together, in each direction; Latency is
+	// that of a link.
 	Rate    unit.Rate
 	Latency unit.Time
-	// Multicast says that the switch copies, and adds up, by itself (NVLink SHARP).
+	// Multicast says that the switch multicasts and reduces (NVLink SHARP).
 	Multicast bool
 
 	NICs    int
 	NICRate unit.Rate // of one, by its data sheet
-	// Shares is what of NICRate is reached: from so many nodes on, by nodes.
+	// Shares are the achieved shares of NICRate, by the least number of nodes.
 	Shares []Share
-	Near   string // which NIC a GPU is close to, in words
+	Near   string // the NICs near each GPU, in words
 	CPUs   string // in words
 
-	Fabric string    // between nodes, in words: "infiniband", "efa"
-	Joins  string    // the preset of package topology that stands for it: "rails", "switch"
-	Hop    unit.Time // from a NIC to another, with a step of the GPU that sends
-	// Library is the collective library that its GPUs' maker has: "nccl", "rccl".
+	Fabric string    // network between nodes, in words: "infiniband", "efa"
+	Joins  string    // its preset in package topology: "rails", "switch"
+	Hop    unit.Time // time from a NIC to another, including a step of the sending GPU
+	// Library is the collective library of the GPUs' maker: "nccl", "rccl".
 	Library string
-	// PluginLatency is what the plugin of its network reports to NCCL (ncclNetProperties.latency), by
-	// which NCCL chooses; what a message takes is Hop.
+	// PluginLatency is the latency that the network's plugin reports to NCCL
+	// (ncclNetProperties.latency). NCCL chooses by it; the time of a message is Hop.
 	PluginLatency unit.Time
-	Env           string // what its operator sets for that library, in words
-	Tuner         string // the plugin that decides in place of NCCL's own model; empty: none
+	Env           string // variables that its operator sets for the library, in words
+	Tuner         string // the plugin that replaces NCCL's own model; empty: none
 
-	Figures []Figure // all of these as they are written, in the order of Names
+	Figures []Figure // all of these as text, in the order of Names
 }
 
-// Share is the part of a NIC's rate that is reached on so many nodes, and on more.
+// Share is the achieved share of a NIC's rate on so many nodes, and on more.
 type Share struct {
 	Nodes int
 	Of    unit.Share
 }
 
-// Figure is one figure of a machine as its file has it.
+// Figure is one figure of a machine, as in its file.
 type Figure struct {
 	Name   string
 	Is     string
-	Sheet  string // what a data sheet has, where Is is what was reached
-	Source string // a document, a table and how it follows from it, or "assumed" and why
-	// Of is the machine that it is taken over from; empty for its own.
+	Sheet  string // the data sheet's value, where Is is an achieved one
+	Source string // a document, a table and the derivation, or "assumed" and the reason
+	// Of is the machine that it is taken from; empty for its own.
 	Of string
 }
 
-// NICReached returns what a NIC reaches where there are so many nodes.
+// NICReached returns the rate that a NIC achieves with so many nodes.
 func (m *Machine) NICReached(nodes int) unit.Rate {
 	share := m.Shares[0].Of
 	for _, s := range m.Shares {
@@ -77,8 +79,8 @@ func (m *Machine) NICReached(nodes int) unit.Rate {
 	return m.NICRate.Times(share)
 }
 
-// Link returns the rate of a link in a node: of a GPU to the switch, or of a pair; of wires, those
-// of a GPU that has most.
+// Link returns the rate of a link in a node: of a GPU to the switch, or of a pair; with wires, the
+// sum over those of the GPU that has most.
 func (m *Machine) Link() unit.Rate {
 	switch m.Joined {
 	case "full-mesh":
@@ -89,8 +91,8 @@ func (m *Machine) Link() unit.Rate {
 	return m.Rate
 }
 
-// Node returns the network in a node of which the first gpus GPUs are used, as package topology
-// builds it.
+// Node returns the parameters of package topology for the network in a node, with its first gpus
+// GPUs.
 func (m *Machine) Node(gpus int) topology.Params {
 	if m.Joined == byWires {
 		return topology.Params{Preset: "links", Ranks: gpus, Wires: m.links(gpus)}
@@ -99,7 +101,7 @@ func (m *Machine) Node(gpus int) topology.Params {
 		Multimem: m.Multicast}
 }
 
-// NICsOf returns how many NICs belong to the first gpus GPUs of a node.
+// NICsOf returns the number of NICs of the first gpus GPUs of a node.
 func (m *Machine) NICsOf(gpus int) int {
 	if m.Joined == byWires {
 		return len(m.nics(gpus))
@@ -107,14 +109,14 @@ func (m *Machine) NICsOf(gpus int) int {
 	return (m.NICs*gpus + m.GPUs - 1) / m.GPUs
 }
 
-// PluginLatencyKey is the key of a scenario that has PluginLatency.
+// PluginLatencyKey is the scenario key of PluginLatency.
 const PluginLatencyKey = "topology.network.plugin_latency"
 
 // Key is a key of a scenario, and its value as TOML.
 type Key struct{ Path, Value string }
 
-// Keys returns what the name stands for in a scenario with so many nodes: the network in a node,
-// that between the nodes where there are several, and the device.
+// Keys returns the scenario keys that the machine's name stands for, with so many nodes: the
+// network in a node, that between nodes if there are several, and the device.
 func (m *Machine) Keys(nodes int) []Key {
 	quoted := func(s fmt.Stringer) string { return strconv.Quote(s.String()) }
 	keys := []Key{{"topology.node.ranks", strconv.Itoa(m.GPUs)},
@@ -144,7 +146,7 @@ func (m *Machine) Keys(nodes int) []Key {
 	return keys
 }
 
-// Figure returns a figure by name, nil where the machine has none of that name.
+// Figure returns a figure by name, nil if the machine has none with that name.
 func (m *Machine) Figure(name string) *Figure {
 	i := slices.IndexFunc(m.Figures, func(f Figure) bool { return f.Name == name })
 	if i < 0 {
@@ -153,14 +155,15 @@ func (m *Machine) Figure(name string) *Figure {
 	return &m.Figures[i]
 }
 
-// LinkLatency returns the latency of each link of a network between nodes of such a preset, so that
-// its longest routes take the machine's hop: of NIC, leaf, spine and back a fourth each.
+// LinkLatency returns the latency of each link of a network of such a preset between nodes, so that
+// its longest routes take the machine's hop. Where routes cross four links (NIC, leaf, spine and
+// back), each has a fourth.
 func (m *Machine) LinkLatency(preset string) unit.Time {
 	links := map[string]unit.Time{"leaf-spine": 4, "dragonfly": 5, "fat-tree": 6}[preset]
 	return max(m.Hop-stepOfGPU, 0) / max(links, 2)
 }
 
-// Sketch draws a node on a line: "8 × h100-sxm ═ switch 367 GB/s, 8 NICs × 47.5 GB/s ═ rails".
+// Sketch describes a node on a line: "8 × h100-sxm ═ switch 367 GB/s, 8 NICs × 47.5 GB/s ═ rails".
 func (m *Machine) Sketch() string {
 	node := fmt.Sprintf("%d × %s ═ %s %v", m.GPUs, m.Device, m.Joined, m.Link())
 	if m.Wires != nil {
@@ -174,7 +177,7 @@ func (m *Machine) Sketch() string {
 		m.Joins)
 }
 
-// Find returns the machine of a name, or an error that lists the nearest names.
+// Find returns the machine with a name, or an error that lists the nearest names.
 func Find(name string) (*Machine, error) {
 	all := Catalogue()
 	if i := slices.IndexFunc(all, func(m *Machine) bool { return m.Name == name }); i >= 0 {

@@ -9,10 +9,10 @@ import (
 	"collsim/unit"
 )
 
-// fittedFigure is a figure that a machine has where somebody has fitted it to times measured there.
+// fittedFigure is a figure that some machines have, fitted to times measured there.
 type fittedFigure struct {
 	kind
-	key string // of a scenario, that has the figure as it is written; empty where there is none
+	key string // scenario key that takes the figure as written; empty if there is none
 }
 
 // fitted lists the figures that are fitted.
@@ -38,22 +38,22 @@ func isOptional(name string) bool {
 		slices.ContainsFunc(fitted(), func(f fittedFigure) bool { return f.name == name })
 }
 
-// aTime reads a time, which a scenario's key has.
+// aTime checks a time, which a scenario key takes.
 func aTime(_ *Machine, s string) error {
 	_, err := unit.ParseTime(s)
 	return err
 }
 
-// aShare reads a share, which a scenario's key has.
+// aShare checks a share, which a scenario key takes.
 func aShare(_ *Machine, s string) error {
 	_, err := unit.ParseShare(s)
 	return err
 }
 
-// aProtocol reads figures of a protocol.
+// aProtocol checks figures of a protocol.
 func aProtocol(_ *Machine, s string) error { return setProtocol(&device.Protocol{}, s) }
 
-// protocols lists the shapes and protocols of NCCL's that a machine may have figures of.
+// protocols lists NCCL's shapes and protocols for which a machine may have figures.
 func protocols() (list []device.Protocol) {
 	for _, shape := range device.Shapes() {
 		for _, protocol := range device.Protocols() {
@@ -63,10 +63,10 @@ func protocols() (list []device.Protocol) {
 	return list
 }
 
-// figureOf names the figure of a shape and a protocol: "ring_ll128".
+// figureOf returns the name of a figure of a shape and a protocol: "ring_ll128".
 func figureOf(p *device.Protocol) string { return p.Shape + "_" + p.Protocol }
 
-// Protocols returns the figures of a device's protocols with those of the machine in their place.
+// Protocols returns the protocols of a device with the machine's figures applied.
 func (m *Machine) Protocols(of []device.Protocol) []device.Protocol {
 	of = slices.Clone(of)
 	for _, p := range protocols() {
@@ -82,14 +82,14 @@ func (m *Machine) Protocols(of []device.Protocol) []device.Protocol {
 			of = append(of, p)
 		}
 		if err := setProtocol(&of[i], f.Is); err != nil {
-			panic(err) // it has been read before
+			panic(err) // it was checked when it was read
 		}
 		of[i].Source = f.Source
 	}
 	return of
 }
 
-// setProtocol reads "base 6.6 us, nvlink 600 ns, rate 10 GB/s". What is not given stays.
+// setProtocol parses "base 6.6 us, nvlink 600 ns, rate 10 GB/s". Figures that are not given stay.
 func setProtocol(p *device.Protocol, s string) error {
 	costs := p.Costs()
 	for _, part := range strings.Split(s, ",") {
@@ -116,7 +116,7 @@ func setProtocol(p *device.Protocol, s string) error {
 	return p.Validate()
 }
 
-// ProtocolText writes what setProtocol reads, without costs of nothing.
+// ProtocolText formats figures for setProtocol, without costs of zero.
 func ProtocolText(p *device.Protocol) string {
 	var parts []string
 	for _, c := range p.Costs() {

@@ -19,10 +19,10 @@ import (
 //go:embed data/*.toml
 var files embed.FS
 
-// Catalogue lists all machines that a scenario may name, by name. Nobody may change them.
+// Catalogue lists all machines that a scenario may name, by name. Callers must not change them.
 func Catalogue() []*Machine { return slices.Clone(catalogue()) }
 
-// catalogue reads the files once. A test reads them all, so that none can fail.
+// catalogue reads the files once. It panics on an error; a test reads them all.
 var catalogue = sync.OnceValue(func() []*Machine {
 	entries, err := files.ReadDir("data")
 	if err != nil {
@@ -60,11 +60,11 @@ type written struct {
 	Source string `toml:"source"`
 }
 
-// mostLike bounds how many machines are like one another in a row.
+// mostLike bounds the chain of machines that are like one another.
 const mostLike = 8
 
-// Read reads the text of a machine's file. A machine that is like another one of the catalogue has
-// all figures of that which it does not give itself.
+// Read reads a machine's file. A machine that is like another one of the catalogue has all figures
+// of that one which it does not state itself.
 func Read(name string, text []byte) (*Machine, error) {
 	return read(name, string(text), func(like string) (string, bool) {
 		data, err := files.ReadFile("data/" + like + ".toml")
@@ -72,7 +72,7 @@ func Read(name string, text []byte) (*Machine, error) {
 	}, 0)
 }
 
-// file is what a machine's file says of itself.
+// file holds the contents of a machine's file.
 type file struct {
 	name, about, like string
 	own               map[string]written
@@ -80,7 +80,7 @@ type file struct {
 	text              string
 }
 
-// wrong returns an error about a key of the file, with the line that it stands on if it does.
+// wrong returns an error about a key of the file, with its line if it has one.
 func (f *file) wrong(key, format string, args ...any) error {
 	place := f.name
 	for i, text := range strings.Split(f.text, "\n") {
@@ -92,7 +92,7 @@ func (f *file) wrong(key, format string, args ...any) error {
 	return fmt.Errorf("machine: %s: %s: %s", place, key, fmt.Sprintf(format, args...))
 }
 
-// parse reads the text of a file, and judges the form of what it says.
+// parse parses a file and checks its form.
 func parse(name, text string) (*file, error) {
 	var tables map[string]toml.Primitive
 	meta, err := toml.Decode(text, &tables)
@@ -102,7 +102,7 @@ func parse(name, text string) (*file, error) {
 	f := &file{name: name, text: text, own: map[string]written{}}
 	for _, path := range meta.Keys() {
 		if len(path) > 1 {
-			continue // of a figure
+			continue // a key of a figure
 		}
 		key, value := path[0], tables[path[0]]
 		var w written
@@ -127,7 +127,7 @@ func parse(name, text string) (*file, error) {
 	return f, nil
 }
 
-// read reads a file, and those that it is like by other.
+// read reads a file, and by other those that it is like.
 func read(name, text string, other func(string) (string, bool), depth int) (*Machine, error) {
 	f, err := parse(name, text)
 	if err != nil {
@@ -158,7 +158,7 @@ func read(name, text string, other func(string) (string, bool), depth int) (*Mac
 	return m, m.check(f)
 }
 
-// figure sets one figure of a machine, the file's own or else that of the machine it is like.
+// figure sets one figure of a machine: the file's own or else that of the machine it is like.
 func (f *file) figure(m *Machine, k kind, base []Figure) error {
 	w, given := f.own[k.name]
 	figure := Figure{k.name, w.Is, w.Sheet, w.Source, ""}
@@ -184,7 +184,7 @@ func (f *file) figure(m *Machine, k kind, base []Figure) error {
 	return nil
 }
 
-// check judges what no figure alone can have wrong: whether the network of a node can be built.
+// check checks the figures together: whether the network of a node can be built.
 func (m *Machine) check(f *file) error {
 	if nics := len(m.nics(m.GPUs)); m.Wires != nil && nics != m.NICs {
 		return f.wrong("nics", "%d: the wires join GPUs with %d, which are nic0, nic1, …", m.NICs, nics)

@@ -10,35 +10,34 @@ import (
 	"collsim/unit"
 )
 
-// byWires is the Joined of a machine whose links are listed.
+// byWires is the Joined of a machine with wires.
 const byWires = "wires"
 
-// Wire is a bundle of alike links inside a node, usable in both directions at once.
+// Wire is a bundle of equal links inside a node, usable in both directions at once.
 type Wire struct {
 	From, To string // "gpu0", "nic0"; all other names are switches: "pcie0", "cpu1", "nvswitch"
 	Kind     string // a name of WireKinds
-	Count    int    // links side by side, 1 or more
+	Count    int    // parallel links, 1 or more
 	Rate     unit.Rate
 	Latency  unit.Time
 }
 
-// WireKinds lists what a Wire may be: "nvlink", "xgmi" and "c2c" join GPUs (and NVSwitches),
-// "pcie" joins GPUs, NICs and PCIe switches with their host, "cpu" joins two processors.
+// WireKinds lists the kinds of Wire: "nvlink", "xgmi" and "c2c" connect GPUs (and NVSwitches),
+// "pcie" connects GPUs, NICs and PCIe switches with their host, "cpu" connects two processors.
 func WireKinds() []string { return []string{"nvlink", "xgmi", "c2c", "pcie", "cpu"} }
 
-// Lengths of wires. With them the shortest way between two GPUs is the one that NCCL takes
-// (src/graph/paths.cc): over NVLink, with one GPU between at most, else over PCIe and the host,
-// where no other GPU hands on. Two NVLinks (64) are shorter than PCIe between two GPUs (66 and what
-// the host adds, at most 29), which is shorter than three NVLinks (96), or than an NVLink and then
-// PCIe (98).
+// Lengths of wires. They make the shortest path between two GPUs the one that NCCL takes
+// (src/graph/paths.cc): over NVLink, with at most one GPU between, else over PCIe and the host,
+// without other GPUs. Two NVLinks (64) are shorter than PCIe between two GPUs (66 plus the host, at
+// most 29). That is shorter than three NVLinks (96), or than an NVLink and then PCIe (98).
 const (
 	lengthOfNVLink = 32
 	lengthOfPCIe   = 33 // at a GPU
 	lengthInHost   = 1
 )
 
-// length returns what the wire counts in the length of a route. The wire between a GPU and its NIC
-// is as short as can be: all routes of the GPU to other nodes go there.
+// length returns the wire's length for the choice of routes. The wire between a GPU and its NIC is
+// as short as possible, since all routes of the GPU to other nodes use it.
 func (w *Wire) length() int {
 	switch {
 	case w.Kind != "pcie" && w.Kind != "cpu":
@@ -57,8 +56,8 @@ func isNumbered(name, word string) bool {
 	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
-// nics lists the NICs of the first gpus GPUs of a node, in the order of their numbers. A NIC whose
-// wires all lead to other GPUs is not among them.
+// nics lists the NICs of the first gpus GPUs of a node, by number. It leaves out a NIC whose wires
+// all lead to other GPUs.
 func (m *Machine) nics(gpus int) []string {
 	joined := map[string]bool{} // whether the NIC has a wire that is left
 	for _, w := range m.Wires {
@@ -77,7 +76,7 @@ func (m *Machine) nics(gpus int) []string {
 	return names
 }
 
-// links returns the wires of the first gpus GPUs of a node, as package topology takes them.
+// links returns the wires of the first gpus GPUs of a node, for package topology.
 func (m *Machine) links(gpus int) []topology.Wire {
 	var links []topology.Wire
 	nics := m.nics(gpus)
@@ -86,7 +85,7 @@ func (m *Machine) links(gpus int) []topology.Wire {
 		if number(from, "gpu") >= gpus || number(to, "gpu") >= gpus {
 			continue
 		}
-		for i, name := range nics { // numbered anew
+		for i, name := range nics { // renumbered
 			switch name {
 			case w.From:
 				from = "nic" + strconv.Itoa(i)
@@ -100,7 +99,7 @@ func (m *Machine) links(gpus int) []topology.Wire {
 	return links
 }
 
-// number returns the number in a name such as "gpu3", -1 in any other.
+// number returns the number in a name such as "gpu3", −1 for any other name.
 func number(name, word string) int {
 	if !isNumbered(name, word) {
 		return -1
@@ -112,8 +111,8 @@ func number(name, word string) int {
 	return n
 }
 
-// wired returns what the GPU reaches that reaches most: over NVLinks or the like where there are
-// any, else over PCIe.
+// wired returns the largest rate of any GPU's wires: NVLinks or the like if there are any, else
+// PCIe.
 func (m *Machine) wired() (most unit.Rate) {
 	for _, kinds := range [][]string{sameFigure("nvlink"), sameFigure("pcie")} {
 		sums := map[string]unit.Rate{}
@@ -133,7 +132,7 @@ func (m *Machine) wired() (most unit.Rate) {
 	return most
 }
 
-// bundles says which wires there are, by kind: "16 nvlink, 12 pcie, 1 cpu", without those to NICs.
+// bundles counts the wires by kind: "16 nvlink, 12 pcie, 1 cpu", without those to NICs.
 func (m *Machine) bundles() string {
 	var kinds []string
 	for _, kind := range WireKinds() {
@@ -150,12 +149,12 @@ func (m *Machine) bundles() string {
 	return strings.Join(kinds, " + ")
 }
 
-// mostLinks bounds how many links lie side by side.
+// mostLinks bounds the parallel links of a wire.
 const mostLinks = 1024
 
-// setWires reads "gpu0 gpu1 nvlink, gpu0 gpu3 nvlink 2, gpu0 gpu4 xgmi 4 at 147.8 GB/s": two ends,
-// a kind, how many (1 if nothing is said), and what they reach together where that is not so many
-// times the rate of one.
+// setWires parses "gpu0 gpu1 nvlink, gpu0 gpu3 nvlink 2, gpu0 gpu4 xgmi 4 at 147.8 GB/s": two ends,
+// a kind, their number (1 if absent), and their achieved rate together if it is not number times
+// the rate of one.
 func setWires(m *Machine, s string) error {
 	m.Wires = nil
 	for _, one := range strings.Split(s, ",") {
@@ -190,7 +189,7 @@ func (m *Machine) lacksRate(kind string) bool {
 	})
 }
 
-// sameFigure lists the kinds of wire whose rate is the figure of that kind: link_rate, pcie_rate or
+// sameFigure lists the kinds of wire that share the figure of a kind: link_rate, pcie_rate or
 // cpu_rate.
 func sameFigure(kind string) []string {
 	if kind == "pcie" || kind == "cpu" {
@@ -199,7 +198,7 @@ func sameFigure(kind string) []string {
 	return []string{"nvlink", "xgmi", "c2c"}
 }
 
-// setWireRate gives the rate of one link to the wires of that kind that have none.
+// setWireRate makes a setter of the rate of one link, for the wires of a kind that have none.
 func setWireRate(kind string) func(*Machine, string) error {
 	return func(m *Machine, s string) error {
 		var one unit.Rate
@@ -216,8 +215,8 @@ func setWireRate(kind string) func(*Machine, string) error {
 	}
 }
 
-// setLatency reads the latency of each link. That of a link to a NIC is part of the hop to another
-// node.
+// setLatency parses the latency of each link. A link to a NIC has none, since that is part of the
+// hop to another node.
 func setLatency(m *Machine, s string) error {
 	err := duration(func(m *Machine) *unit.Time { return &m.Latency })(m, s)
 	for i := range m.Wires {

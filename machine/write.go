@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Text returns the machine as a file that Read reads. All figures are its own: one that is taken
-// over from another machine says so in its source.
+// Text returns the machine as a file for Read. All figures become its own; the source of one that
+// was taken from another machine says so.
 func (m *Machine) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "about = %s\n", strconv.Quote(m.About))
@@ -25,8 +25,8 @@ func (m *Machine) Text() string {
 	return b.String()
 }
 
-// With returns the machine with figures in place of its own of the same name, or beside them.
-// Figures of several machines are those of the last one.
+// With returns the machine with figures that replace its own of the same name, or add to them. Of
+// figures with the same name the last counts.
 func (m *Machine) With(name, about string, figures []Figure) (*Machine, error) {
 	changed := *m
 	changed.About = about
