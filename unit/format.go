@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// unlimited is how Unlimited is written.
+// unlimited is the spelling of Unlimited.
 const unlimited = "unlimited"
 
-// String prints a time exactly, in the largest unit that leaves at least 1 before the point, with
-// at least three digits from nanoseconds up: "0 s", "500 ns", "1.00 us", "9.40924096 ms".
-// ParseTime gives the same time back, except for "never" (Forever and later) and negative times,
-// which nobody can ask for.
+// String formats a time exactly, in the largest unit that leaves at least 1 before the point, with
+// at least three digits from nanoseconds up: "0 s", "500 ns", "1.00 us", "9.40924096 ms". ParseTime
+// gives the same time back, except for "never" (Forever and later) and negative times, which no
+// user can ask for.
 func (t Time) String() string {
 	switch {
 	case t == 0:
@@ -24,7 +24,7 @@ func (t Time) String() string {
 	return decimal(uint64(t), timeNames[:], 3)
 }
 
-// String prints a size exactly, as the smallest whole number of a unit: "64 MiB", "64 MB",
+// String formats a size exactly, as the smallest whole number of a unit: "64 MiB", "64 MB",
 // "1000001 B". ParseBytes gives the same size back, if it is not negative.
 func (b Bytes) String() string {
 	best := multiple{"B", 1, 1}
@@ -36,7 +36,7 @@ func (b Bytes) String() string {
 	return strconv.FormatInt(int64(b)/best.num, 10) + " " + best.name
 }
 
-// String prints a rate exactly, in the largest decimal unit of bytes per second that leaves at
+// String formats a rate exactly, in the largest decimal unit of bytes per second that leaves at
 // least 1 before the point: "12.5 GB/s". ParseRate gives the same rate back.
 func (r Rate) String() string {
 	if r == Unlimited {
@@ -48,19 +48,19 @@ func (r Rate) String() string {
 	return decimal(uint64(r), rateNames[:], 1)
 }
 
-// String prints a share exactly, in percent: "12.5 %". ParseShare gives it back.
+// String formats a share exactly, in percent: "12.5 %". ParseShare gives it back.
 func (s Share) String() string {
 	return fixed(uint64(s), 4, 1) + " %"
 }
 
-// Each name is a thousand of the one before; a time stops at seconds, a rate at terabytes.
+// Each unit is a thousand times the one before; times stop at seconds, rates at terabytes.
 var (
 	timeNames = [...]string{"ps", "ns", "us", "ms", "s"}
 	rateNames = [...]string{"B/s", "KB/s", "MB/s", "GB/s", "TB/s"}
 )
 
-// decimal prints v of the first unit in the largest one that it fills, exactly, with at least so
-// many digits where a point is needed or possible.
+// decimal formats v, which counts the first unit, in the largest unit that it fills. It is exact,
+// and has at least so many digits where a point is needed or possible.
 func decimal(v uint64, names []string, digits int) string {
 	i, scale := 0, uint64(1)
 	for i+1 < len(names) && v/1000 >= scale {
@@ -69,7 +69,7 @@ func decimal(v uint64, names []string, digits int) string {
 	return fixed(v, 3*i, digits) + " " + names[i]
 }
 
-// fixed prints v · 10^-places exactly, without zeros at the end of the fraction, except those
+// fixed formats v · 10^-places exactly. It drops zeros at the end of the fraction, except those
 // that make up the number of digits wanted.
 func fixed(v uint64, places, digits int) string {
 	s := strconv.FormatUint(v, 10)

@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// grammar is what one kind of quantity accepts. All values count its smallest unit.
+// grammar describes the accepted spellings of one kind of quantity. All values count its smallest
+// unit.
 type grammar struct {
 	what     string     // "a time"
 	smallest string     // "picoseconds"
 	example  string     // "1.5 us"
 	list     string     // the units, as an error lists them
-	most     string     // the limit, as an error says it
+	most     string     // the limit, as an error names it
 	limit    int64      // values are below it
 	positive bool       // zero is refused
 	bare     string     // the unit of a number alone; empty: a unit is required
@@ -60,7 +61,7 @@ var (
 	}
 )
 
-// find returns the unit of that name.
+// find returns the unit with a name.
 func (g *grammar) find(name string) (multiple, bool) {
 	for _, b := range g.bases {
 		head, ok := strings.CutSuffix(name, b.name)
@@ -76,8 +77,8 @@ func (g *grammar) find(name string) (multiple, bool) {
 	return multiple{}, false
 }
 
-// unknown says what is wrong with a unit that find does not know, and what may have been meant.
-// Where two readings are in use ("64M", "GBps") it names both and takes neither.
+// unknown explains an unknown unit and suggests what may have been meant. Where two readings are in
+// use ("64M", "GBps") it names both and takes neither.
 func (g *grammar) unknown(n number, name string) (text, hint string) {
 	if head, ok := strings.CutSuffix(name, "Bps"); ok && g.hasPrefix(head) {
 		return "the unit " + quote(name) + " is used for bits and for bytes",
@@ -98,12 +99,12 @@ func (g *grammar) unknown(n number, name string) (text, hint string) {
 	return text, "write " + g.list
 }
 
-// hasPrefix reports whether g takes prefixes and s is one of a single letter.
+// hasPrefix reports whether g has prefixes and s is one of a single letter.
 func (g *grammar) hasPrefix(s string) bool {
 	return g.prefixed && len(s) == 1 && strings.Contains("KkMmGgTt", s)
 }
 
-// reading spells what a number would be in a unit: "64 MiB (67108864)".
+// reading formats a number in a unit: "64 MiB (67108864)".
 func (g *grammar) reading(n number, name string) string {
 	text := n.String() + " " + name
 	if m, ok := g.find(name); ok {
@@ -114,8 +115,8 @@ func (g *grammar) reading(n number, name string) string {
 	return text
 }
 
-// ignoringCase lists the units whose names differ from name in case only ("gb/s" has two), or
-// that lack only "per second".
+// ignoringCase lists the units whose names differ from name in case only ("gb/s" has two), or that
+// lack only "per second".
 func (g *grammar) ignoringCase(name string) []string {
 	var likely []string
 	for _, b := range g.bases {

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// ParseError says why a text is not a time, a size, a rate or a share. A caller that knows the
+// ParseError explains why a text is not a time, a size, a rate or a share. A caller that knows the
 // file and the line prints Text and Hint itself.
 type ParseError struct {
-	Value string // what was given
-	Text  string // what is wrong with it, or what was expected
+	Value string // the text
+	Text  string // the error, or what was expected
 	Hint  string // how to write it, or empty
 }
 
-// Error returns one line: package, offending value, what is wrong, and the hint if there is one.
+// Error returns one line: package, value, error, and the hint if there is one.
 func (e *ParseError) Error() string {
 	text := "unit: " + quote(e.Value) + ": " + e.Text
 	if e.Hint != "" {
@@ -25,7 +25,7 @@ func (e *ParseError) Error() string {
 	return text
 }
 
-// quote keeps an error on one short line, whatever was given.
+// quote quotes a text, shortened to one line.
 func quote(s string) string {
 	if len(s) > 40 {
 		return fmt.Sprintf("%.40q…", s)
@@ -33,26 +33,26 @@ func quote(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// ParseTime reads a time of at least zero: a decimal number and one of ps, ns, us (or µs), ms, s,
-// with or without a space between. The value is exact; a part of a picosecond, or Forever and
+// ParseTime parses a time of at least zero: a decimal number and one of ps, ns, us (or µs), ms, s,
+// with or without a space between. The value is exact; a fraction of a picosecond, or Forever and
 // later, is a *ParseError.
 func ParseTime(s string) (Time, error) {
 	v, err := parse(s, &times)
 	return Time(v), err
 }
 
-// ParseBytes reads a size of at least zero: a decimal number and one of B, KiB, MiB, GiB, TiB
-// (powers of 1024), KB, MB, GB, TB (powers of 1000), or a whole number alone, which is bytes.
-// "64M" is a *ParseError that names both readings; so is part of a byte.
+// ParseBytes parses a size of at least zero: a decimal number and a unit, or a whole number alone,
+// which is bytes. Units are B, KiB, MiB, GiB, TiB (powers of 1024) and KB, MB, GB, TB (powers of
+// 1000). "64M" is a *ParseError that names both readings; so is a fraction of a byte.
 func ParseBytes(s string) (Bytes, error) {
 	v, err := parse(s, &sizes)
 	return Bytes(v), err
 }
 
-// ParseRate reads a positive rate: a decimal number and a unit of bytes (B/s, KB/s … TB/s,
-// KiB/s … TiB/s) or of bits per second (bit/s, Kbit/s … Tbit/s; Gb/s and Gbps are the same), or
-// the word "unlimited". "GBps", which people use for both, is a *ParseError; so are zero and part
-// of a byte per second.
+// ParseRate parses a positive rate: a decimal number and a unit of bytes (B/s, KB/s … TB/s, KiB/s …
+// TiB/s) or of bits per second (bit/s, Kbit/s … Tbit/s; Gb/s and Gbps are the same), or the word
+// "unlimited". "GBps", which people use for both, is a *ParseError; so are zero and a fraction of a
+// byte per second.
 func ParseRate(s string) (Rate, error) {
 	if strings.TrimSpace(s) == unlimited {
 		return Unlimited, nil
@@ -61,13 +61,13 @@ func ParseRate(s string) (Rate, error) {
 	return Rate(v), err
 }
 
-// ParseShare reads a positive percentage of at most four decimals, as "50 %" or "12.5%".
+// ParseShare parses a positive percentage with at most four decimals: "50 %" or "12.5%".
 func ParseShare(s string) (Share, error) {
 	v, err := parse(s, &shares)
 	return Share(v), err
 }
 
-// parse reads a number and a unit and returns the exact value in the smallest unit of g, or a
+// parse parses a number and a unit and returns the exact value in the smallest unit of g, or a
 // *ParseError.
 func parse(s string, g *grammar) (int64, error) {
 	v, text, hint := g.read(strings.TrimSpace(s))
@@ -77,7 +77,7 @@ func parse(s string, g *grammar) (int64, error) {
 	return v, nil
 }
 
-// read is parse without the error type: text is empty where all is well.
+// read does what parse does, with the parts of the error; text is empty if there is none.
 func (g *grammar) read(s string) (v int64, text, hint string) {
 	if strings.HasPrefix(s, "-") {
 		return 0, g.what + " cannot be negative", ""
@@ -107,7 +107,7 @@ func (g *grammar) read(s string) (v int64, text, hint string) {
 // maxDigits bounds the work for a number; no exact value of any unit needs as many.
 const maxDigits = 60
 
-// number is a decimal number as it was written: "1.5" is {"1", "5"}.
+// number is a decimal number as written: "1.5" is {"1", "5"}.
 type number struct{ whole, frac string }
 
 func (n number) String() string {
@@ -117,8 +117,8 @@ func (n number) String() string {
 	return n.whole + "." + n.frac
 }
 
-// split takes "1.5 us" apart into 1.5 and "us". It refuses a sign, an exponent, a digit missing on
-// either side of the point, a separator of thousands and anything that is not an ASCII digit.
+// split splits "1.5 us" into 1.5 and "us". It refuses a sign, an exponent, a missing digit on
+// either side of the point and a separator of thousands. Digits are ASCII only.
 func split(s string) (n number, name string, ok bool) {
 	n.whole, s = digits(s)
 	if n.whole == "" {
@@ -136,18 +136,18 @@ func split(s string) (n number, name string, ok bool) {
 	return n, name, true
 }
 
-// digits cuts the leading decimal digits off s.
+// digits splits the leading decimal digits off s.
 func digits(s string) (head, rest string) {
 	rest = strings.TrimLeft(s, "0123456789")
 	return s[:len(s)-len(rest)], rest
 }
 
-// value returns n times m exactly, or why there is no such value.
+// value returns n times m exactly, or the reason why there is no such value.
 func (g *grammar) value(n number, m multiple) (v int64, why string) {
 	if whole, err := strconv.ParseUint(n.whole, 10, 64); err == nil && n.frac == "" && m.den == 1 {
 		high, low := bits.Mul64(whole, uint64(m.num))
 		if high == 0 && low > 0 && low < uint64(g.limit) {
-			return int64(low), "" // as nearly all are
+			return int64(low), "" // the usual case
 		}
 	}
 	num, ok := new(big.Int).SetString(n.whole+n.frac, 10)

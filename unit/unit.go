@@ -1,13 +1,12 @@
-// Package unit is the arithmetic of time, size and speed: Time in whole picoseconds, Bytes, and
-// Rate in bytes per second, all int64. Two engineers who follow the same semantics must get the
-// same integers, so nothing here is a float and the only division of time in the whole program is
+// Package unit provides exact arithmetic of time, size and rate: Time in whole picoseconds, Bytes,
+// and Rate in bytes per second, all int64. Two engineers who follow the same semantics must get the
+// same integers. So nothing here is a float, and the only division of time in the whole program is
 // Bytes.Over, which rounds up.
 //
-// What a user writes ("64 MiB", "1.5 us", "100 Gbit/s") is parsed exactly: a decimal fraction that
-// the unit cannot hold is an error and is never rounded. What String prints parses back to the
-// same value.
+// User input ("64 MiB", "1.5 us", "100 Gbit/s") is parsed exactly: a decimal fraction that the unit
+// cannot hold is an error and is never rounded. The output of String parses back to the same value.
 //
-// The package knows nothing of networks, devices or scenarios, and imports nothing of ours.
+// The package knows nothing of networks, devices or scenarios, and imports none of our packages.
 package unit
 
 import (
@@ -19,8 +18,8 @@ import (
 // is fine enough for any wire, and int64 holds 106 days of them.
 type Time int64
 
-// Durations. Forever is "never": later than anything that happens, yet small enough that the sum
-// of two is no overflow.
+// Durations. Forever is "never": later than anything that happens, yet so small that the sum of two
+// does not overflow.
 const (
 	Picosecond  Time = 1
 	Nanosecond       = 1000 * Picosecond
@@ -45,7 +44,7 @@ const (
 	GB         = 1000 * MB
 )
 
-// Rate is a speed in bytes per second, at least 1.
+// Rate is a rate in bytes per second, at least 1.
 type Rate int64
 
 // Unlimited is the rate at which everything takes no time: 1/γ, κ and the copy rate of an ideal
@@ -82,9 +81,9 @@ type Share int64
 
 const whole Share = 1_000_000
 
-// Times returns the share s of rate r, rounded down; a share of Unlimited is Unlimited, and what
-// is too fast for a Rate becomes Unlimited too. The result is 0 where nothing whole is left: a
-// caller must refuse that.
+// Times returns the share s of rate r, rounded down. A share of Unlimited is Unlimited, and a
+// result too large for a Rate becomes Unlimited, too. The result is 0 if it is below 1: a caller
+// must refuse that.
 //
 // REQUIRES: r > 0, s ≥ 0; it panics otherwise.
 func (r Rate) Times(s Share) Rate {
