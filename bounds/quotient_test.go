@@ -13,10 +13,10 @@ import (
 	"collsim/unit"
 )
 
-// TestCrowded: where links of a network of alike parts were changed, a search in which one part
+// TestQuotient: where links of a network of alike parts were changed, a search in which one part
 // stands for those that are as before finds what a search of all links finds. Of cuts that are as
 // narrow it may name another one, now and then.
-func TestCrowded(t *testing.T) {
+func TestQuotient(t *testing.T) {
 	kinds := []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter,
 		collective.Broadcast, collective.Reduce, collective.Gather, collective.Scatter,
 		collective.Barrier}

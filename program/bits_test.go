@@ -22,7 +22,7 @@ func TestGatherHasTheBitsOfItsDefinition(t *testing.T) {
 	for _, ranks := range []int{1, 2, 3, 4, 7} {
 		for _, name := range []string{"gather", "gather scaled"} {
 			s := pipelines(t, ranks, program.Repaired)[name]
-			given, got := played(t, s)
+			given, got := runOnNormal(t, s)
 			want, err := reference.DefineTensors(s, given)
 			require.NoError(t, err)
 			for i := range s.Tensors {
@@ -34,8 +34,8 @@ func TestGatherHasTheBitsOfItsDefinition(t *testing.T) {
 	}
 }
 
-// played is what a schedule makes of normal data.
-func played(t testing.TB, s *schedule.Schedule) (given, got reference.Tensors) {
+// runOnNormal runs a schedule on normally distributed data.
+func runOnNormal(t testing.TB, s *schedule.Schedule) (given, got reference.Tensors) {
 	t.Helper()
 	given, err := reference.GivenTensors(s, reference.Normal, 7)
 	require.NoError(t, err)
@@ -52,7 +52,7 @@ func TestScatterHasTheBitsOfDirect(t *testing.T) {
 	for _, ranks := range []int{1, 2, 3, 4, 7} {
 		for _, name := range []string{"scatter", "scatter scaled"} {
 			s := pipelines(t, ranks, program.Repaired)[name]
-			given, got := played(t, s)
+			given, got := runOnNormal(t, s)
 			partials, spec := partialsOf(t, s, given)
 			alone, err := direct.Build(*spec, algos.Options{})
 			require.NoError(t, err)
@@ -94,7 +94,7 @@ func TestPipelinesOnHost(t *testing.T) {
 	defer func() { require.NoError(t, d.Close()) }()
 	for _, ranks := range []int{2, 3, 5} {
 		for name, s := range pipelines(t, ranks, program.Repaired) {
-			given, want := played(t, s)
+			given, want := runOnNormal(t, s)
 			done, err := d.Run(context.Background(), &hw.Job{Schedule: s, Tensors: given,
 				Env: hw.Env{Iterations: 3, Repetitions: 2}})
 			require.NoError(t, err, name)

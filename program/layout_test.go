@@ -65,7 +65,7 @@ func single(t *testing.T, call string, ranks int, shape collective.Shape) *progr
 	require.NoError(t, err, call)
 	_, found := proof.Verify(low.Schedule, proof.Options{})
 	require.Empty(t, found, call)
-	given, got := played(t, low.Schedule)
+	given, got := runOnNormal(t, low.Schedule)
 	c, err := collective.ParseCommunication(call)
 	require.NoError(t, err)
 	c.Type, c.Shape = dtype.Uint8, shape

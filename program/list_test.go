@@ -32,7 +32,7 @@ func soundly(t *testing.T, low *program.Lowered) {
 	report, err := reference.Check(low.Schedule, reference.CheckOptions{})
 	require.NoError(t, err)
 	require.Equal(t, reference.NumbersExact, report.Numbers)
-	given, want := played(t, low.Schedule)
+	given, want := runOnNormal(t, low.Schedule)
 	d, err := host.New(host.Config{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, d.Close()) }()

@@ -55,7 +55,7 @@ func TestExperts(t *testing.T) {
 		{Name: "twice", Kernel: "add", In: []string{"y", "y"}, Out: "z"}}}
 	one, err := program.Lower(alone, program.Lowering{}, byName)
 	require.NoError(t, err)
-	given, _ := played(t, low.Schedule)
+	given, _ := runOnNormal(t, low.Schedule)
 	weights := low.Where["w"].Tensor - schedule.FirstTensor
 	given[weights] = [][]byte{given[weights][0], given[weights][0], given[weights][0]}
 	got, err := reference.RunTensors(low.Schedule, given, reference.RunOptions{})

@@ -11,10 +11,11 @@ import (
 	"collsim/schedule"
 )
 
-// TestHere: whatever is exchanged of many blocks at once and added up, rank 0 alone holds what it
-// does where all are walked, element by element: of the same inputs, added in the same tree, scaled
-// as often, or spoilt; values that are here, and those that were until blocks were told apart.
-func TestHere(t *testing.T) {
+// TestAbsolute: whatever is exchanged of many blocks at once and added up, rank 0 alone holds what
+// it does where all are walked, element by element: of the same inputs, added in the same tree,
+// scaled as often, or spoilt; values that are here, and those that were until blocks were told
+// apart.
+func TestAbsolute(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(tier.Of(400, 20_000)) {
 		rng := rand.New(rand.NewPCG(seed, 43))
@@ -120,9 +121,9 @@ func sameElements(t *testing.T, folded, all *verifier, seen map[string]int) {
 	}
 }
 
-// TestHereOutOfOrder: a sum in many blocks at once that is not in rank order stays so, whatever is
-// added to it in order.
-func TestHereOutOfOrder(t *testing.T) {
+// TestAbsoluteOutOfOrder: a sum in many blocks at once that is not in rank order stays so, whatever
+// is added to it in order.
+func TestAbsoluteOutOfOrder(t *testing.T) {
 	for _, group := range []schedule.Group{{2, 2}, {2, 2, 2}} {
 		ranks := group.Order()
 		for _, isInOrder := range []bool{true, false} {
@@ -165,8 +166,8 @@ func TestHereOutOfOrder(t *testing.T) {
 	}
 }
 
-// TestHereTold: of each block is told that it is added to another one.
-func TestHereTold(t *testing.T) {
+// TestAbsoluteReported: of each block is told that it is added to another one.
+func TestAbsoluteReported(t *testing.T) {
 	s, err := schedule.Build(schedule.Plan{Name: "shifted", Spec: allReduce(8, 8), Chunks: 8,
 		Group: schedule.Group{8}, Lane: func(l *schedule.Lane) {
 			l.Copy(l.Out(0).Blocks(8), l.In(0).Blocks(8))

@@ -32,7 +32,8 @@ type putState struct {
 	packet         bool
 }
 
-// region checks an access of a sub-step to a region of a rank.
+// region checks an access of a sub-step to a region of a rank for races, if the region's memory is
+// tainted.
 func (r *racer) region(at *schedule.Visit, rank int, g *schedule.Region, write bool, put int32) {
 	where := at.Spot()
 	where.Rank = rank

@@ -89,7 +89,7 @@ func TestMatmulByRows(t *testing.T) {
 	require.Equal(t, cut(whole, 4, 2), holed[2:])
 }
 
-// TestSums: sums have no order, whoever adds; a sum over the outermost axis is one of its slices.
+// TestSums: sums have no order of additions; a sum over the outermost axis is one of its slices.
 func TestSums(t *testing.T) {
 	b := newBench(t)
 	add := func(x, y []seg) []seg { return b.apply("add 4 float32+float32->float32", x, y) }

@@ -10,9 +10,9 @@ import (
 	"collsim/internal/tier"
 )
 
-// TestBags: bags added up in random orders have what lists of all their numbers have, in order, and
-// one number if and only if they have the same.
-func TestBags(t *testing.T) {
+// TestMultisets: multisets added in random orders have the same numbers as sorted lists of them,
+// and equal numbers if and only if they have equal elements.
+func TestMultisets(t *testing.T) {
 	r := rand.New(rand.NewPCG(18, 1))
 	b := newMultisets()
 	type counted [40]int32
@@ -54,9 +54,9 @@ func TestBags(t *testing.T) {
 	require.Greater(t, again, 40)
 }
 
-// TestBagsShare: a sum that grows by a term each time takes memory for the terms alone, and all
-// numbers once are one node, in whichever order they came.
-func TestBagsShare(t *testing.T) {
+// TestMultisetsShare: a sum that grows by a term each time takes memory for the terms alone, and
+// all numbers once are one node, in whichever order they came.
+func TestMultisetsShare(t *testing.T) {
 	const n = 1 << 12
 	up, down := newMultisets(), newMultisets()
 	x, y := multiset(0), multiset(0)

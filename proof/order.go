@@ -25,7 +25,7 @@ type orderRun struct {
 // OrdersOf finds the orders of a schedule by executing it on symbolic values. labels[r], if labels
 // is not nil, numbers the input of rank r in the trees, from 0 on. With a permutation one sees the
 // effect of another numbering of the ranks on given data. A schedule that cannot be executed is a
-// *Violation or *StallError. REQUIRES: no teams (schedule.Beside).
+// *Violation or *StallError. REQUIRES: no teams (schedule.Teams).
 func OrdersOf(s *schedule.Schedule, labels []int) (*Orders, error) {
 	v := newVerifier(s)
 	v.labels = labels
@@ -81,7 +81,7 @@ func (o *Orders) Same(p *Orders) bool {
 
 // OrderOf returns the tree of an element of a rank's output. A schedule that cannot be executed is
 // a *Violation or *StallError. An element that does not exist or is never written is an error.
-// REQUIRES: no teams (schedule.Beside).
+// REQUIRES: no teams (schedule.Teams).
 func OrderOf(s *schedule.Schedule, rank int, element int64) (*schedule.Term, error) {
 	terms, err := TermsOf(s)
 	if err != nil {

@@ -86,7 +86,7 @@ rank 1
 		"+ tensor y given float32 4")), Options{}))
 }
 
-// TestSymmetric: what is reached one-sided is symmetric memory, whoever reaches it and how.
+// TestSymmetric: one-sided access by any rank and any means needs symmetric memory.
 func TestSymmetric(t *testing.T) {
 	text := `schedule reach
 collective custom float32 sum

@@ -207,7 +207,7 @@ func (l *roleCounts) spend(v *verifier, at *schedule.Visit, r *schedule.Region) 
 	}
 }
 
-// await merges the clocks of the events that a lane awaits.
+// await merges the clocks of the lanes whose events a lane awaits into that lane's clock.
 func (l *roleCounts) await(at *schedule.Visit) {
 	for _, e := range at.Step.Await {
 		if at.Slice > 0 || e.Value <= 0 {

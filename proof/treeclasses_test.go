@@ -14,9 +14,9 @@ import (
 	"collsim/schedule"
 )
 
-// TestPlacedTrees: of binomial trees, whatever their root and size, what is proven of placed
-// classes is what all ranks are found to do.
-func TestPlacedTrees(t *testing.T) {
+// TestTreeClasses: for binomial trees of any root and size, the proof by tree classes equals the
+// one that walks all ranks.
+func TestTreeClasses(t *testing.T) {
 	kinds := []collective.Kind{collective.AllReduce, collective.Broadcast, collective.Reduce,
 		collective.Gather, collective.Scatter}
 	proved := 0
@@ -165,8 +165,9 @@ func scatterHarmed(l *schedule.Lane, v, low, harm int) {
 	l.Copy(l.Out(0), mine)
 }
 
-// TestPlacedRefusesHarm: of trees in which ranks of a role do something wrong nothing is proven.
-func TestPlacedRefusesHarm(t *testing.T) {
+// TestTreeClassesRefuseHarm: of trees in which ranks of a role do something wrong nothing is
+// proven.
+func TestTreeClassesRefuseHarm(t *testing.T) {
 	proved := map[int]int{}
 	for seed := range uint64(tier.Of(80, 2000)) {
 		rng := rand.New(rand.NewPCG(seed, 47))

@@ -79,9 +79,9 @@ func crossed(t *testing.T, second func(l *schedule.Lane, zero, one, rest schedul
 	return s
 }
 
-// TestPlacedTells: what is proven by place is told of all ranks, not of who stands for others, and
-// nothing is proven where others of a class are sent something else.
-func TestPlacedTells(t *testing.T) {
+// TestTreeClassesReport: what is proven by place is told of all ranks, not of who stands for
+// others, and nothing is proven where others of a class are sent something else.
+func TestTreeClassesReport(t *testing.T) {
 	type region = schedule.Region
 	sum := func(l *schedule.Lane, a, b, c region) {
 		l.Combine([]region{l.Out(0).Blocks(2)}, nil, l.Local(a), l.Local(b), l.Local(c))

@@ -279,8 +279,8 @@ func TestVerifyEmptyRanks(t *testing.T) {
 	require.Less(t, taken(4096), 3*taken(2048))
 }
 
-// Programs of others' runtimes, which know no operators, are assembled and judged: whoever carries
-// them out meets the sum.
+// Programs of others' runtimes, which know no operators, are assembled, and executors
+// report the sum without an operator.
 func TestAssembledSumsAreJudged(t *testing.T) {
 	head := schedule.Schedule{Spec: collective.Spec{Kind: collective.Custom, Type: dtype.Int32,
 		Ranks:  1,

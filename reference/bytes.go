@@ -21,7 +21,8 @@ func RunBytes(s *schedule.Schedule, inputs [][]byte, o RunOptions) ([][]byte, er
 	return typeOf(s.Spec.Type).run(s, inputs, o)
 }
 
-// typed has the operations in a type that is known only by name.
+// typed is the package's operations in one number format, for callers that learn the format at run
+// time.
 type typed interface {
 	check(v *survey, o *CheckOptions, w work) (Report, error)
 	checkSample(s *schedule.Schedule, o *CheckOptions) (Report, error)
@@ -85,7 +86,7 @@ func typeOf(t dtype.Type) typed {
 	panic("reference: a valid collective of no type")
 }
 
-// as implements typed in T.
+// as implements typed for the format T.
 type as[T dtype.Number] struct{}
 
 func (as[T]) check(v *survey, o *CheckOptions, w work) (Report, error) { return check[T](v, o, w) }

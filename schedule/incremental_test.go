@@ -11,9 +11,9 @@ import (
 	"collsim/internal/tier"
 )
 
-// TestStreak: whatever an author writes, under a group or not, it is the same program whether long
+// TestPending: whatever an author writes, under a group or not, it is the same program whether long
 // loops are counted or rolled up step by step, or the same misuse.
-func TestStreak(t *testing.T) {
+func TestPending(t *testing.T) {
 	var counted, wrong [2]int
 	for i := range tier.Raced(150, 600, 6_000) {
 		rng := rand.New(rand.NewPCG(uint64(i), 17))
@@ -59,9 +59,9 @@ func TestStreak(t *testing.T) {
 	require.Greater(t, min(wrong[0], wrong[1]), 5)
 }
 
-// TestStreakEnds: a loop that is counted ends where blocks begin again with the first, whoever has
-// numbered them, and where a round is asked for that would not come anyway.
-func TestStreakEnds(t *testing.T) {
+// TestPendingEnds: a counted loop ends where blocks begin again with the first, by any numbering,
+// and where a round is requested other than the next.
+func TestPendingEnds(t *testing.T) {
 	lanes := []func(l *Lane){func(l *Lane) {
 		for i := range 12 {
 			r := l.Out(0)

@@ -35,7 +35,7 @@ type checker struct {
 	ends    []end // message ends of the step
 }
 
-// An end is one end of a connection.
+// An end is one end of a connection that a step uses, for every lane and iteration.
 type end struct {
 	rank, lane form
 	class      Class

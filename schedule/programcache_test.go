@@ -10,9 +10,9 @@ import (
 	"collsim/schedule"
 )
 
-// TestKeptPrograms: every rank runs what its author wrote for it, whether Build has asked for all
-// ranks and kept them, for all and kept the first ones, or for two.
-func TestKeptPrograms(t *testing.T) {
+// TestCachedPrograms: every rank runs what its author wrote for it, whether Build has written and
+// cached all ranks, all and cached only the first, or only two.
+func TestCachedPrograms(t *testing.T) {
 	for _, c := range []struct {
 		ranks, blocks int
 		even          bool

@@ -15,7 +15,7 @@ import (
 func on(s *Schedule, ranks ...int) Part { return Part{Ranks: ranks, Schedule: s} }
 
 // Two rings of three, on the even and the odd ranks, and a rank that does nothing.
-func TestBeside(t *testing.T) {
+func TestTeams(t *testing.T) {
 	member := Ring(t, 3, 30, nil)
 	s, err := Compose("", 7, nil, []Part{on(member, 0, 2, 4), on(member, 5, 3, 1)})
 	require.NoError(t, err)
@@ -52,8 +52,8 @@ func swapOf(t testing.TB, name, facts string) *Schedule {
 	return MustParse(t, strings.Replace(text, "count 4\n", "count 4\n"+facts, 1))
 }
 
-// TestBesideText: what stands there, line by line, and that it is read back as the same.
-func TestBesideText(t *testing.T) {
+// TestTeamsText: what stands there, line by line, and that it is read back as the same.
+func TestTeamsText(t *testing.T) {
 	a, b := swapOf(t, "swap", ""), swapOf(t, "other way", "")
 	s, err := Compose("", 7, nil, []Part{on(a, 0, 2), on(b, 6, 1), on(a, 5, 3)})
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ part ranks 5,3 as 0
 	require.Equal(t, want, MustParse(t, commented).String())
 }
 
-func TestBesideTextErrors(t *testing.T) {
+func TestTeamsTextErrors(t *testing.T) {
 	half := strings.ReplaceAll("\n"+strings.TrimSpace(smallText), "\n", "\n  ") + "\n"
 	whole := "schedule swaps\nranks 5\npart ranks 0,2" + half + "part ranks 4,3 as 0\n"
 	MustParse(t, whole)
@@ -127,8 +127,8 @@ func TestBesideTextErrors(t *testing.T) {
 	require.EqualError(t, err, `line 10: "collective" stands above the parts; each says so itself`)
 }
 
-// TestBesideBounds: many teams do together what one may not.
-func TestBesideBounds(t *testing.T) {
+// TestTeamsBounds: many teams do together what one may not.
+func TestTeamsBounds(t *testing.T) {
 	text := "schedule\nranks 6\npart ranks 0,1\n  schedule\n  collective send_recv float32\n" +
 		"  ranks 2\n  count 4\n  group 2\n  rank *\n    lane 0\n      loop 16777216\n        loop 16\n" +
 		"          nop @0\n"
@@ -138,9 +138,9 @@ func TestBesideBounds(t *testing.T) {
 		"peers; at most 4194304 and 1073741824 are read")
 }
 
-// TestBesideRoundTrip: any division of ranks into teams, which share schedules or not, is read back
+// TestTeamsRoundTrip: any division of ranks into teams, which share schedules or not, is read back
 // as it was.
-func TestBesideRoundTrip(t *testing.T) {
+func TestTeamsRoundTrip(t *testing.T) {
 	properties := gopter.NewProperties(gopter.DefaultTestParametersWithSeed(2))
 	properties.Property("a text of teams is read back", prop.ForAll(func(seed int64) bool {
 		r := rand.New(rand.NewPCG(uint64(seed), 4))
@@ -166,7 +166,7 @@ func TestBesideRoundTrip(t *testing.T) {
 	properties.TestingRun(t)
 }
 
-func TestBesideRefuses(t *testing.T) {
+func TestTeamsRefused(t *testing.T) {
 	member := Ring(t, 3, 30, nil)
 	const nowhere = "schedule: part 0 (ring): in, of 30 elements, lies in no tensor; parts that lie " +
 		"in none are of one kind, type and operator, slots and slices, each on ranks of its own, and " +

@@ -50,7 +50,7 @@ type Def struct {
 	To     Buffer
 }
 
-// maxTensors bounds how many a program has: as many as Buffer can number.
+// maxTensors bounds the tensors of a program: Buffer cannot number more.
 const maxTensors = int(work - FirstTensor)
 
 // Buffers returns the number of buffers of every rank, tensors included.

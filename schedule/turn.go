@@ -72,7 +72,7 @@ func (p *Plan) turns() bool {
 		p.PerNode > 1 && (p.Orders != nil || p.Channels > 1 && p.Spec.Ranks > p.PerNode)
 }
 
-// groupTurns reports whether a plan whose channels are turned has a group all the same.
+// groupTurns reports whether a plan has both a group and channels with orders of their own.
 func (p *Plan) groupTurns() bool { return p.turns() && p.Group != nil }
 
 // turnOf returns the order of a channel, nil where all channels have the order of the ranks.

@@ -90,7 +90,7 @@ func ranked(step *Step) error {
 	return nil
 }
 
-// inMemory refuses regions of tensors that are only defined.
+// inMemory returns an error if a step names a tensor without memory (Defined).
 func (s *Schedule) inMemory(step *Step) (err error) {
 	step.regions(func(r *Region) {
 		if t := s.Tensor(r.Buffer); t != nil && t.Role == Defined {
