@@ -6,7 +6,7 @@ import (
 	"github.com/leanovate/gopter"
 )
 
-// each shrinks to what a list has, in its order.
+// each shrinks to the items of a list, in its order.
 func each[T any](list []T) gopter.Shrink {
 	return func() (any, bool) {
 		if len(list) == 0 {
@@ -19,19 +19,19 @@ func each[T any](list []T) gopter.Shrink {
 	}
 }
 
-// source is one of random numbers, for values that are not drawn by gopter's own generators.
+// source makes a source of random numbers from gopter's parameters.
 func source(p *gopter.GenParameters) *rand.Rand {
 	return rand.New(rand.NewPCG(p.NextUint64(), 1))
 }
 
-// generator generates what is drawn from a source.
+// generator makes a generator of values that draw draws from a source.
 func generator[T any](draw func(*rand.Rand) T, shrink gopter.Shrinker) gopter.Gen {
 	return func(p *gopter.GenParameters) *gopter.GenResult {
 		return gopter.NewGenResult(draw(source(p)), shrink)
 	}
 }
 
-// ranksOf are the numbers of so many ranks.
+// ranksOf returns the ranks 0 … n−1.
 func ranksOf(n int) []int {
 	list := make([]int, n)
 	for rank := range list {

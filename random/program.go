@@ -14,21 +14,22 @@ import (
 	"collsim/unit"
 )
 
-// Program is a random program, and the passes that lower it. It prints as its tensors and ops.
+// Program is a random program, and the passes that lower it. It prints its tensors and ops.
 type Program struct {
 	*program.Program
 	Lowering program.Lowering
 }
 
-// Programs generates programs of 2 to 6 ranks and up to 12 ops, one to three times over: calls of
-// every kind, of one tensor and of several, in groups of all ranks or some, with splits, on
-// streams, async, in place and after others, and kernels between them; and any set of passes at
-// any parameters. Matrices have few columns, and rows that mostly divide by no number of ranks.
-// Every rank has what its ops read. Lowering.Time, which passes that choose what is faster ask,
-// is nil, and Gradient is off. A failure is shrunk to fewer passes, ops and attributes.
+// Programs generates programs of 2 to 6 ranks and up to 12 ops, in one to three iterations. They
+// have calls of every kind, of one tensor and of several, in groups of all ranks or some, and
+// kernels between them. Calls may have splits, streams and dependencies, and be async or in place.
+// Any set of passes lowers them, with any parameters. Matrices have few columns, and rows that are
+// mostly not a multiple of the ranks. Every rank has the inputs of its ops. Lowering.Time, which
+// some passes call to compare times, is nil, and Gradient is off. A failure shrinks to fewer
+// passes, ops and attributes.
 func Programs() gopter.Gen { return generator(DrawProgram, simplerPrograms) }
 
-// DrawProgram draws one of those that Programs generates.
+// DrawProgram draws a program as Programs does.
 func DrawProgram(r *rand.Rand) Program {
 	d := &drawing{r: r, columns: 2 + r.Int64N(5), p: &program.Program{Name: "random",
 		Ranks: 2 + r.IntN(5), Iterations: 1 + r.IntN(3)}, rows: map[string]int64{}}
@@ -44,18 +45,18 @@ func DrawProgram(r *rand.Rand) Program {
 	return Program{d.p, lowering(r)}
 }
 
-// drawing is a program while it is drawn.
+// drawing builds a random program.
 type drawing struct {
 	r       *rand.Rand
 	p       *program.Program
 	columns int64
-	rows    map[string]int64 // of tensors of as many rows on every rank that has them
-	names   []string         // of these, in order
+	rows    map[string]int64 // of tensors with equally many rows on every rank that has them
+	names   []string         // keys of rows, in order
 }
 
 func (d *drawing) chance(percent int) bool { return d.r.IntN(100) < percent }
 
-// group adds a group of one team or several, of ranks in any order.
+// group adds a group of one or several teams, with ranks in any order.
 func (d *drawing) group(name string) {
 	size := 1 + d.r.IntN(d.p.Ranks)
 	ranks := d.r.Perm(d.p.Ranks)
@@ -81,7 +82,7 @@ func (d *drawing) declare(name string, rows int64) {
 	}
 }
 
-// op adds an op that is valid, or none.
+// op adds a valid op, or none.
 func (d *drawing) op() {
 	o := program.Op{Name: fmt.Sprint("op", len(d.p.Ops)), Out: fmt.Sprint("t", len(d.p.Ops)),
 		In: []string{d.names[d.r.IntN(len(d.names))]}}
@@ -120,7 +121,7 @@ func (d *drawing) op() {
 	}
 }
 
-// kernel makes an op one of a tensor of so many rows, and gives those of its result.
+// kernel makes an op a kernel on a tensor of so many rows, and returns the rows of its result.
 func (d *drawing) kernel(o *program.Op, rows int64) int64 {
 	switch d.r.IntN(8) {
 	case 0:
@@ -137,8 +138,8 @@ func (d *drawing) kernel(o *program.Op, rows int64) int64 {
 	return rows
 }
 
-// call makes an op one of a tensor of so many rows, and gives those of its result; 0 where ranks
-// have different ones.
+// call makes an op a call on a tensor of so many rows, and returns the rows of its result; 0 if
+// they differ between ranks.
 func (d *drawing) call(o *program.Op, rows int64) int64 {
 	team := d.p.Ranks
 	for _, g := range d.p.Groups {
@@ -176,7 +177,7 @@ func (d *drawing) call(o *program.Op, rows int64) int64 {
 	o.Call = strings.Join(words, " ")
 	switch {
 	case o.Out == "":
-	case d.chance(25) && kind != collective.AllToAllV: // whose blocks have no common place
+	case d.chance(25) && kind != collective.AllToAllV: // its blocks have no common place
 		o.Out = o.In[0]
 	case d.chance(15): // a call of two tensors
 		o.In = append(o.In, d.names[d.r.IntN(len(d.names))])
@@ -188,7 +189,7 @@ func (d *drawing) call(o *program.Op, rows int64) int64 {
 	return rows
 }
 
-// splits are such as "1,3/2,2", of a call of so many ranks on a tensor of so many rows.
+// splits returns such as "1,3/2,2", for a call of a team size on a tensor of so many rows.
 func (d *drawing) splits(kind collective.Kind, team int, rows int64) string {
 	lines := 1
 	if kind == collective.AllToAllV {
@@ -200,7 +201,7 @@ func (d *drawing) splits(kind collective.Kind, team int, rows int64) string {
 		var row []string
 		for k := range team {
 			n := min(left, d.r.Int64N(2*rows/int64(team)+2))
-			if kind == collective.AllGatherV { // each of them takes from the beginning
+			if kind == collective.AllGatherV { // each rank takes its block from the beginning
 				n = min(rows, d.r.Int64N(rows+2))
 			} else if k == team-1 {
 				n = left

@@ -12,7 +12,7 @@ import (
 	"collsim/schedule"
 )
 
-// Schedule is a random schedule, which a failure shrinks. It prints as the schedule's text.
+// Schedule is a random schedule that shrinks. It prints the schedule's text.
 type Schedule struct {
 	*schedule.Schedule
 	simpler func() []Schedule
@@ -20,21 +20,21 @@ type Schedule struct {
 
 // Schedules generates schedules of 2 to 5 ranks with 1 to 3 lanes each: sends to one peer or to
 // all, puts, gets, signals, copies, flushes, and events between the lanes of a rank. They compute
-// nothing in particular and may race, but come to their end on any network and with any number of
-// slots. A failure is shrunk to fewer exchanges.
+// nothing in particular and may race, but finish on any network and with any number of slots. A
+// failure shrinks to fewer exchanges.
 func Schedules() gopter.Gen {
 	return generator(func(r *rand.Rand) Schedule { return DrawSchedule(r, false) }, simplerSchedules)
 }
 
-// Jumbled generates what Schedules does with some neighbouring steps of lanes exchanged, so that
+// Jumbled generates schedules as Schedules does and swaps some neighbouring steps of lanes, so that
 // some schedules deadlock.
 func Jumbled() gopter.Gen {
 	return generator(func(r *rand.Rand) Schedule { return DrawSchedule(r, true) }, simplerSchedules)
 }
 
-// Algorithms generates schedules that compute their collective, of these kinds, or of all if none
-// are given: random algorithms of algos.Table on what Specs generates, in 1 to 3 slices. A
-// failure is shrunk as a Spec is.
+// Algorithms generates schedules that compute a collective of these kinds, or of any kind if none
+// are given: random algorithms of algos.Table for the output of Specs, in 1 to 3 slices. A failure
+// shrinks like a Spec.
 func Algorithms(kinds ...collective.Kind) gopter.Gen {
 	specs := Specs(kinds...)
 	return func(p *gopter.GenParameters) *gopter.GenResult {
@@ -48,8 +48,8 @@ func Algorithms(kinds ...collective.Kind) gopter.Gen {
 }
 
 // DrawAlgorithm draws an algorithm of algos.Table for a collective, and the number of slices, and
-// builds the schedule. It reports false where the algorithm that was drawn is not for that
-// collective: some need an even number of ranks, or a power of two.
+// builds the schedule. It reports false if the algorithm does not support that collective: some
+// need an even number of ranks, or a power of two.
 func DrawAlgorithm(r *rand.Rand, spec collective.Spec) (Schedule, bool) {
 	list := algos.ForKind(spec.Kind)
 	if len(list) == 0 {
@@ -58,7 +58,7 @@ func DrawAlgorithm(r *rand.Rand, spec collective.Spec) (Schedule, bool) {
 	return built(list[r.IntN(len(list))], spec, algos.Options{Slices: 1 + r.IntN(3)})
 }
 
-// built is a schedule of an algorithm, if it is for that collective.
+// built builds the schedule of an algorithm; false if it does not support the collective.
 func built(a algos.Algorithm, spec collective.Spec, o algos.Options) (Schedule, bool) {
 	s, err := a.Build(spec, o)
 	if err != nil {
@@ -79,18 +79,18 @@ func built(a algos.Algorithm, spec collective.Spec, o algos.Options) (Schedule, 
 	}}, true
 }
 
-// chunks is how many a buffer of a schedule that DrawSchedule draws has, of 100 bytes each.
+// chunks is the number of chunks of a buffer that DrawSchedule makes, of 100 bytes each.
 const chunks = 100
 
-// exchanges are what a random schedule is made of: the steps of each rank and lane.
+// exchanges holds the parts of a random schedule: the steps of each rank and lane.
 type exchanges struct {
 	lanes         [][][]step
-	count         int // of exchanges
+	count         int // number of exchanges
 	slices, slots int
 }
 
-// step is one of a lane; its exchange is one of the schedule's. It posts, or awaits so many posts
-// of another lane, if that is more than 0.
+// step is a step of a lane, which belongs to an exchange of the schedule. If post, it posts. If
+// posts is above 0, it awaits so many posts of lane other.
 type step struct {
 	exchange int
 	do       func(*schedule.Lane)
@@ -99,7 +99,7 @@ type step struct {
 	posts    int
 }
 
-// DrawSchedule draws one of those that Schedules generates or, if it is to be jumbled, Jumbled.
+// DrawSchedule draws a schedule as Schedules does or, with jumbled, as Jumbled does.
 func DrawSchedule(r *rand.Rand, jumbled bool) Schedule {
 	w := writer{rng: r, ranks: 2 + r.IntN(4), perRank: 1 + r.IntN(3)}
 	for range w.ranks {
@@ -119,7 +119,7 @@ func DrawSchedule(r *rand.Rand, jumbled bool) Schedule {
 	w.slices, w.slots = 1+r.IntN(3), r.IntN(4)
 	s, err := w.exchanges.build()
 	if err != nil {
-		panic(err) // the writer has written what there is no such step of
+		panic(err) // a bug of the writer: the builder refused a step
 	}
 	return s
 }
@@ -143,7 +143,8 @@ func (x exchanges) build() (Schedule, error) {
 	return Schedule{s, x.simpler}, err
 }
 
-// simpler lists schedules of fewer exchanges: without half of them, without one, and in one slice.
+// simpler lists schedules with fewer exchanges: without half of them, without one, and in one
+// slice.
 func (x exchanges) simpler() (list []Schedule) {
 	try := func(y exchanges) {
 		if s, err := y.build(); err == nil {
@@ -163,8 +164,8 @@ func (x exchanges) simpler() (list []Schedule) {
 	return list
 }
 
-// without leaves out exchanges from one on up to another; who awaits their posts awaits those
-// before.
+// without leaves out the exchanges from … to−1. A step that awaited one of their posts awaits the
+// last post before.
 func (x exchanges) without(from, to int) exchanges {
 	y := x
 	y.lanes, y.count = nil, x.count-(to-from)
@@ -200,12 +201,12 @@ func (x exchanges) without(from, to int) exchanges {
 	return y
 }
 
-// simplerSchedules is the shrinker of schedules.
+// simplerSchedules shrinks schedules.
 func simplerSchedules(v any) gopter.Shrink {
 	return each(v.(Schedule).simpler())
 }
 
-// writer writes exchanges in an order in which they could be carried out with one slot.
+// writer appends exchanges in an order that can be executed with one slot.
 type writer struct {
 	exchanges
 	rng            *rand.Rand
@@ -213,7 +214,7 @@ type writer struct {
 	posts          [][]int // so far, by rank and lane
 }
 
-// add appends a step to a lane, one that posts or awaits something now and then.
+// add appends a step to a lane; now and then it posts or awaits.
 func (w *writer) add(rank, lane int, do func(*schedule.Lane)) {
 	s := step{exchange: w.count, do: do, post: w.rng.IntN(3) == 0, other: w.rng.IntN(w.perRank)}
 	if s.other != lane && w.posts[rank][s.other] > 0 && w.rng.IntN(3) == 0 {

@@ -11,11 +11,11 @@ import (
 	"collsim/program"
 )
 
-// simplerPrograms is the shrinker of programs.
+// simplerPrograms shrinks programs.
 func simplerPrograms(v any) gopter.Shrink { return each(v.(Program).simpler()) }
 
-// simpler lists programs with fewer passes, ops, tensors, groups and attributes, those that leave
-// out most first.
+// simpler lists programs with fewer passes, ops, tensors, groups and attributes, those that drop
+// most first.
 func (p Program) simpler() (list []Program) {
 	add := func(q Program) {
 		if isValid(q.Program) {
@@ -56,7 +56,7 @@ func (p Program) simpler() (list []Program) {
 	return list
 }
 
-// opText is how a call names its operator.
+// opText formats the operator of a call.
 func opText(c *collective.Communication) string {
 	if c.Op == collective.PremulSum {
 		return fmt.Sprintf("%v factor %v", c.Op, c.Factor)
@@ -64,7 +64,7 @@ func opText(c *collective.Communication) string {
 	return c.Op.String()
 }
 
-// withoutOp leaves out an op; whoever comes after it does so no more.
+// withoutOp drops an op and all dependencies on it.
 func (p Program) withoutOp(i int) Program {
 	q := p.clone()
 	gone := q.Ops[i].Name
@@ -75,7 +75,7 @@ func (p Program) withoutOp(i int) Program {
 	return q
 }
 
-// clone is a copy that can be changed.
+// clone returns a deep copy.
 func (p Program) clone() Program {
 	q := *p.Program
 	q.Tensors, q.Groups = slices.Clone(q.Tensors), slices.Clone(q.Groups)
@@ -86,14 +86,14 @@ func (p Program) clone() Program {
 	return Program{&q, p.Lowering}
 }
 
-// pass is a field of program.Lowering that has a pass on.
+// pass is a field of program.Lowering that turns a pass on.
 type pass struct {
 	name    string
-	is      func(*program.Lowering) any // what it is set to
+	is      func(*program.Lowering) any // its value
 	turnOff func(*program.Lowering)
 }
 
-// passes lists them.
+// passes lists all passes.
 func passes() []pass {
 	return []pass{
 		{"one_shot", func(l *program.Lowering) any { return l.OneShot },

@@ -10,18 +10,17 @@ import (
 	"github.com/leanovate/gopter/gen"
 )
 
-// maxRanks and maxCount bound what Specs generates: enough for blocks that are empty, uneven and
-// longer than any number of ranks, and little enough to be tried often.
+// maxRanks and maxCount bound the output of Specs. They allow blocks that are empty, uneven and
+// longer than any number of ranks, and are small enough for many tries.
 const (
 	maxRanks = 17
 	maxCount = 200
 )
 
-// Specs generates random collectives for properties of one's own: of these kinds, or of all kinds
-// if none are given, on 1 to 17 ranks, with any root, operator and mode of the mean, of any type,
-// in place or not, and with up to 200 elements a rank (or in a
-// split). All are valid. A failure is shrunk to fewer ranks and elements, the plainest operator,
-// root 0 and separate buffers.
+// Specs generates random collectives of these kinds, or of all kinds if none are given. They have 1
+// to 17 ranks and up to 200 elements a rank (or a split). Root, operator, mode of the mean and type
+// are any, and they may be in place. All are valid. A failure shrinks to fewer ranks and elements,
+// the sum, root 0 and separate buffers.
 func Specs(kinds ...collective.Kind) gopter.Gen {
 	if len(kinds) == 0 {
 		kinds = collective.Kinds()
@@ -36,14 +35,14 @@ func Specs(kinds ...collective.Kind) gopter.Gen {
 	}).WithShrinker(shrinkSpec)
 }
 
-// drawn are the independent numbers that a collective is derived from.
+// drawn holds the independent random numbers from which a collective is derived.
 type drawn struct {
 	kind     collective.Kind
 	ranks    int
 	count    int64
 	root, op int // of any size
 	inPlace  bool
-	rest     int // decides the type, the factor and the splits
+	rest     int // determines the type, the factor and the splits
 }
 
 func (d drawn) spec() collective.Spec {
@@ -60,7 +59,7 @@ func (d drawn) spec() collective.Spec {
 		switch s.Op {
 		case collective.Avg:
 			s.Avg = modes[d.rest/len(types)%len(modes)]
-		case collective.PremulSum: // whole: integers are multiplied too
+		case collective.PremulSum: // a whole number, since integers are multiplied, too
 			s.Factor = []float64{1, -1, 2, 3}[d.rest/len(types)%4]
 			if !s.Type.Signed() {
 				s.Factor = math.Abs(s.Factor)
@@ -90,10 +89,10 @@ func (d drawn) spec() collective.Spec {
 	return s
 }
 
-// shrinkSpec is the shrinker of collectives.
+// shrinkSpec shrinks collectives.
 func shrinkSpec(v any) gopter.Shrink { return each(simplerSpecs(v.(collective.Spec))) }
 
-// simplerSpecs lists simpler collectives than one, those that leave out most first.
+// simplerSpecs lists simpler collectives, those that drop most first.
 func simplerSpecs(s collective.Spec) (list []collective.Spec) {
 	try := func(change func(*collective.Spec)) {
 		c := s
@@ -121,7 +120,7 @@ func simplerSpecs(s collective.Spec) (list []collective.Spec) {
 	return list
 }
 
-// smaller are numbers between the least and n, below n: the least, the half, one less.
+// smaller lists numbers between least and n, below n: the least, the half, one less.
 func smaller(n, least int64) []int64 {
 	var list []int64
 	for _, m := range []int64{least, n / 2, n - 1} {
@@ -132,7 +131,7 @@ func smaller(n, least int64) []int64 {
 	return list
 }
 
-// resize takes the last ranks away.
+// resize drops the last ranks.
 func resize(s *collective.Spec, ranks int) {
 	s.Ranks, s.Root = ranks, min(s.Root, ranks-1)
 	splits := s.Splits
@@ -144,7 +143,7 @@ func resize(s *collective.Spec, ranks int) {
 	}
 }
 
-// halved are splits of half the size each, rounded down.
+// halved returns splits of half the size each, rounded down.
 func halved(splits [][]int64) [][]int64 {
 	half := make([][]int64, len(splits))
 	for i, row := range splits {

@@ -7,7 +7,7 @@ import (
 	"collsim/program"
 )
 
-// String lists groups, tensors, ops, and the passes that are on, a line each.
+// String lists groups, tensors, ops and active passes, one a line.
 func (p Program) String() string {
 	w := &strings.Builder{}
 	fmt.Fprintf(w, "%d ranks, %d iterations\n", p.Ranks, p.Iterations)

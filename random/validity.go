@@ -5,11 +5,12 @@ import (
 	"collsim/program"
 )
 
-// isValid reports whether package program takes a program, and every rank has what its ops read.
+// isValid reports whether package program accepts a program, and every rank has the inputs of its
+// ops.
 func isValid(p *program.Program) bool { return p.Validate() == nil && isDefined(p) }
 
-// isDefined reports whether every rank has what its ops read: what is given, and what an op has
-// written there before.
+// isDefined reports whether every rank has the inputs of its ops: given ones, and those that an
+// earlier op wrote there.
 func isDefined(p *program.Program) bool {
 	has := map[string][]bool{}
 	for _, t := range p.Tensors {
@@ -54,7 +55,7 @@ func isWritten(p *program.Program, name string) bool {
 	return false
 }
 
-// outs are the tensors that an op writes.
+// outs lists the tensors that an op writes.
 func outs(o *program.Op) []string {
 	if o.Out == "" {
 		return o.Outs
@@ -62,7 +63,7 @@ func outs(o *program.Op) []string {
 	return []string{o.Out}
 }
 
-// teamsOf are those of a group by name.
+// teamsOf returns the teams of a group; without a name, one team of all ranks.
 func teamsOf(p *program.Program, name string) [][]int {
 	for _, g := range p.Groups {
 		if g.Name == name {
@@ -72,7 +73,7 @@ func teamsOf(p *program.Program, name string) [][]int {
 	return [][]int{ranksOf(p.Ranks)}
 }
 
-// sides are the ranks of a team that read the tensors of an op, and those that write them.
+// sides returns the ranks of a team that read the tensors of an op, and those that write them.
 func sides(o *program.Op, team []int) (reads, writes []int) {
 	reads, writes = team, team
 	if o.Call == "" {
