@@ -2,16 +2,17 @@ package collective
 
 import "fmt"
 
-// Extent is where a buffer lies in a memory, in elements.
+// Extent is a range of a memory that a buffer occupies, in elements.
 type Extent struct{ Off, Len int64 }
 
-// CheckAlias says whether the input and the output of a rank may lie as they do in one memory. They
-// may lie apart. They may overlap in the one way that is the kind's in-place form:
+// CheckAlias returns an error if the input and the output of a rank may not be stored like this in
+// one memory. They may be disjoint. They may overlap in the one way that is the kind's in-place
+// form:
 //
 //	all_gather(v), gather        the input is the output's block of the rank
 //	reduce_scatter(v), scatter   the output is the input's block of the rank
 //	all_to_allv                  not at all: blocks have no common place
-//	others                       the input is where the output is
+//	others                       the input is at the place of the output
 //
 // Everything else is refused: NCCL leaves it undefined.
 func (s Spec) CheckAlias(rank int, in, out Extent) error {

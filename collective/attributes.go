@@ -2,8 +2,8 @@ package collective
 
 import "fmt"
 
-// meaningless says which attribute a communication has that means nothing for its kind or its
-// operator: what would be without effect is refused. It is nil where there is none.
+// meaningless returns an error for an attribute that has no effect on the communication's kind or
+// operator; nil if there is none.
 func (c *Communication) meaningless() error {
 	if err := checkFactor(c.Op, c.Factor); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (c *Communication) meaningless() error {
 	return nil
 }
 
-// named is the kind with its operator.
+// named returns the kind with its operator.
 func (c *Communication) named() string {
 	if c.Op == 0 || !c.Kind.Reduces() {
 		return c.Kind.String()

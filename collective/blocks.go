@@ -1,9 +1,9 @@
 package collective
 
-// Blocks are the shapes of the buffers that the rank at a position passes, one for each that its
-// Role counts: source s is what goes to the s-th rank of the team, destination s what comes from
-// it. Their elements, in C order and one buffer behind the other, are the blocks of Spec; Pack and
-// Unpack say how the same blocks lie in one tensor. REQUIRES: Spec succeeds.
+// Blocks returns the shapes of the buffers that the rank at a position passes, as many as its Role
+// counts. Source s goes to the s-th rank of the team, destination s comes from it. Their elements,
+// in C order and one buffer after the other, are the blocks of Spec. Pack and Unpack locate the
+// same blocks in one tensor. REQUIRES: Spec succeeds.
 func (c *Communication) Blocks(position, ranks int) (sources, destinations []Shape) {
 	n := c.size(ranks)
 	inputs := c.Inputs(n)
@@ -42,7 +42,7 @@ func (c *Communication) Blocks(position, ranks int) (sources, destinations []Sha
 	return sources, []Shape{c.Shape}
 }
 
-// cut is a shape with other lengths on the axis, one after another.
+// cut returns the shapes of a tensor's parts, given their lengths on the axis.
 func (c *Communication) cut(s Shape, lengths []int64) []Shape {
 	parts := make([]Shape, len(lengths))
 	for i, length := range lengths {

@@ -10,9 +10,10 @@ import (
 	"collsim/dtype"
 )
 
-// Communication is a collective on tensors, as a value: what an operator of a framework or a node
-// of a compiler's program holds. It names a team of ranks but no device; a rank asks what its part
-// is only when it runs (Role). Two communications with the same attributes are the same.
+// Communication is a collective on tensors, as a value: the attributes that an operator of a
+// framework or a node of a compiler's program holds. It names a team of ranks but no device. A rank
+// determines its part only when it runs (Role). Two communications with the same attributes are
+// equal.
 type Communication struct {
 	Kind   Kind
 	Op     Op // zero unless Kind.Reduces
@@ -22,26 +23,26 @@ type Communication struct {
 	Team   []int     // an ordered subset of the ranks; nil is all of them
 	Root   int       // a rank of the team; 0 unless Kind.Rooted
 	Shape  Shape     // of an input; nil leaves it open
-	Axis   int       // that is gathered, scattered, or split by all_to_all
-	Concat int       // along which all_to_all joins
+	Axis   int       // axis that is gathered, scattered, or split by all_to_all
+	Concat int       // axis along which all_to_all joins
 	Splits [][]int64 // lengths on Axis, of kinds with splits, by position in the team
-	// InPlace and Disabled are what they say; a disabled communication is skipped, and leaves its
-	// output as it is.
+	// InPlace says that input and output share memory. A Disabled communication is skipped, and
+	// leaves its output unchanged.
 	InPlace, Disabled bool
 }
 
 // Equal reports whether two communications have the same attributes.
 func (c *Communication) Equal(d *Communication) bool { return c.String() == d.String() }
 
-// Hash is equal for equal communications, on every machine.
+// Hash returns equal numbers for equal communications, on every machine.
 func (c *Communication) Hash() uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(c.String()))
 	return h.Sum64()
 }
 
-// String is such as "reduce_scatter bfloat16 sum team 3,1,2 shape 12x5 axis 0", every attribute
-// that is not at its zero, in a fixed order. ParseCommunication reads it back.
+// String returns such as "reduce_scatter bfloat16 sum team 3,1,2 shape 12x5 axis 0": every
+// attribute that is not zero, in a fixed order. ParseCommunication reads it.
 func (c *Communication) String() string {
 	var b strings.Builder
 	b.WriteString(c.Kind.String())
@@ -97,7 +98,7 @@ func commas[T int | int64](numbers []T) string {
 	return strings.Join(text, ",")
 }
 
-// ParseCommunication reads what String prints.
+// ParseCommunication parses the output of String.
 func ParseCommunication(text string) (*Communication, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -128,7 +129,7 @@ func ParseCommunication(text string) (*Communication, error) {
 	return c, nil
 }
 
-// attribute reads one attribute and returns what it is and how many words it took.
+// attribute parses one attribute and returns its name and the number of words it took.
 func (c *Communication) attribute(words []string) (name string, used int, err error) {
 	switch word := words[0]; word {
 	case "in_place", "disabled":
@@ -201,7 +202,7 @@ func integers[T int | int64](text string) ([]T, error) {
 	return row, nil
 }
 
-// rank is the rank at a position of the team.
+// rank returns the rank at a position of the team.
 func (c *Communication) rank(position int) int {
 	if c.Team == nil {
 		return position
@@ -209,7 +210,7 @@ func (c *Communication) rank(position int) int {
 	return c.Team[position]
 }
 
-// position is where a rank stands in the team of n, −1 if it is none of them.
+// position returns a rank's position in the team of n, −1 if it is not in it.
 func (c *Communication) position(rank, n int) int {
 	if c.Team != nil {
 		return slices.Index(c.Team, rank)
@@ -220,8 +221,8 @@ func (c *Communication) position(rank, n int) int {
 	return rank
 }
 
-// Validate says what is wrong with the attributes for a team of n ranks, nil if nothing. Shapes and
-// types may still be open.
+// Validate returns an error if the attributes are not valid for a team of n ranks. Shapes and types
+// may still be open.
 func (c *Communication) Validate(n int) error {
 	switch {
 	case n < 1:

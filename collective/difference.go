@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// Difference is the first attribute in which two communications differ, and what each of them has
-// there, as String writes it: "type", "float32", "int32"; of a team and of splits the first entry,
-// as "splits[1][0]". It is empty where all attributes are equal.
+// Difference returns the first attribute in which two communications differ, and its two values, as
+// String writes them: "type", "float32", "int32". For a team and for splits it is the first entry,
+// such as "splits[1][0]". It is empty if all attributes are equal.
 func (c *Communication) Difference(d *Communication) (attribute, ours, theirs string) {
 	for _, a := range []struct {
 		name   string
@@ -49,8 +49,8 @@ func (c *Communication) Difference(d *Communication) (attribute, ours, theirs st
 	return "", "", ""
 }
 
-// differentEntry is the first entry in which two lists differ; nil, which leaves a list open, is
-// not the empty one.
+// differentEntry returns the first entry in which two lists differ. nil, which leaves a list open,
+// differs from the empty list.
 func differentEntry[T int | int64](name string, a, b []T) (entry, ours, theirs string) {
 	if sameList(a, b) {
 		return "", "", ""
@@ -83,7 +83,7 @@ func shapeText(s Shape) string {
 	return s.String()
 }
 
-// orNone is the name of a type or an operator.
+// orNone returns the name of a type or an operator, "none" for 0.
 func orNone[T interface {
 	~uint8
 	fmt.Stringer
@@ -94,5 +94,5 @@ func orNone[T interface {
 	return x.String()
 }
 
-// exactly is a number with all its digits.
+// exactly formats a number with all its digits.
 func exactly(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

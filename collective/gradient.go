@@ -2,24 +2,24 @@ package collective
 
 import "fmt"
 
-// Backward is how the gradient of a collective's output becomes that of its input. A collective
-// without max and min is a linear map of all ranks' inputs, and this is the transposed one: with
-// ⟨·,·⟩ summed over all ranks, ⟨C x, y⟩ = ⟨x, Cᵀ y⟩.
+// Backward describes how the gradient of a collective's output becomes that of its input. A
+// collective without max and min is a linear map of all ranks' inputs, and this is the transposed
+// one: with ⟨·,·⟩ summed over all ranks, ⟨C x, y⟩ = ⟨x, Cᵀ y⟩.
 type Backward struct {
-	// Spec carries the gradient: its inputs are the gradients of the outputs, its outputs those
-	// of the inputs. Ranks whose output has no part in it (all but the root of reduce and
-	// gather) pass none.
+	// Spec carries the gradient: its inputs are the gradients of the outputs, its outputs those of
+	// the inputs. Ranks without an output (all but the root of reduce and gather) contribute none.
 	Spec Spec
 	// Scale multiplies every element of the result: 1/n for avg, the factor of premulsum, else 1.
 	Scale float64
-	// Mask is set for max and min: an element of the result counts where the input is equal to
-	// the output, and is 0 elsewhere. Where several ranks tie, each of them gets all of it. All
-	// ranks of an all_reduce have the output; otherwise it comes by Spec, as the gradient does.
+	// Mask is set for max and min: an element of the result counts where the input is equal to the
+	// output, and is 0 elsewhere. If several ranks tie, each of them gets all of it. All ranks of
+	// an all_reduce have the output; for other kinds Spec distributes it, as it does the gradient.
 	Mask bool
 }
 
-// Gradient is the full gradient, which is right when the loss is the sum of what each rank computes
-// from its own output (the convention of torch.distributed.nn and MegEngine's grad_mode full).
+// Gradient returns the full gradient. It is right if the loss is the sum of losses that each rank
+// computes from its own output. torch.distributed.nn and MegEngine's grad_mode full have this
+// convention.
 //
 //	all_reduce → all_reduce        all_gather(v) ↔ reduce_scatter(v)    broadcast ↔ reduce
 //	all_to_all → all_to_all        all_to_allv → its splits transposed  gather ↔ scatter
@@ -82,10 +82,10 @@ func Gradient(s Spec) (Backward, error) {
 // Zero in Piece.From stands for elements that are 0.
 const Zero = -2
 
-// LocalBackward is the gradient in the other convention: every rank computes the same loss from
-// what it got, and only its own share of it goes back (MegEngine's local_grad, mpi4jax, Megatron's
-// f and g). Nothing is communicated: pieces say which elements of a rank's own output gradient its
-// input gradient is made of, Zero where of none. Scale and Mask are as in Backward.
+// LocalBackward describes the gradient in the other convention: every rank computes the same loss
+// from its output, and only its own share of it flows back (MegEngine's local_grad, mpi4jax,
+// Megatron's f and g). Nothing is communicated. Pieces map elements of a rank's own output gradient
+// to its input gradient; Zero stands for none. Scale and Mask are as in Backward.
 //
 //	all_reduce        identity                    all_gather(v)       the rank's own slice
 //	reduce_scatter(v) zeros around its own block  all_to_all(v)       its own block, zeros elsewhere
@@ -95,7 +95,7 @@ type LocalBackward struct {
 	Mask   bool
 }
 
-// LocalGradient is the local gradient for a rank. The other kinds are refused: broadcast, reduce,
+// LocalGradient returns the local gradient for a rank. Other kinds are refused: broadcast, reduce,
 // gather and scatter treat the root unlike the rest, so no rank's share is its own.
 func LocalGradient(s Spec, rank int) (LocalBackward, error) {
 	g, err := Gradient(s)
@@ -135,9 +135,9 @@ func LocalGradient(s Spec, rank int) (LocalBackward, error) {
 	return local, nil
 }
 
-// Gradient is the communication that carries the gradient of this one's output tensors to its
-// inputs on so many ranks: its Spec is that of Gradient of this one's, and its blocks lie in its
-// tensors as they do in this one's, so that what this one takes, that one gives. Scale and Mask are
+// Gradient returns the communication that carries the gradient of this one's output tensors to its
+// inputs, on so many ranks. Its Spec is that of Gradient of this one's. Its blocks are stored in
+// its tensors as in this one's, so that either accepts the tensors of the other. Scale and Mask are
 // as in Backward. REQUIRES: Spec succeeds.
 func (c *Communication) Gradient(ranks int) (*Communication, error) {
 	spec, err := c.Spec(ranks)

@@ -6,7 +6,7 @@ import (
 	"collsim/dtype"
 )
 
-// Key is a Spec as a comparable value, for maps: equal Specs, and they alone, have equal keys.
+// Key is a Spec as a comparable value, for maps: Specs are equal if and only if their keys are.
 type Key struct {
 	kind    Kind
 	op      Op
@@ -14,13 +14,13 @@ type Key struct {
 	ranks   int
 	root    int
 	count   int64
-	splits  string // the number of rows, then each with its length before it
+	splits  string // the number of rows, then each row behind its length
 	inPlace bool
 	avg     AvgMode
 	factor  float64
 }
 
-// Key is the Spec as a comparable value.
+// Key returns the Spec as a comparable value.
 func (s Spec) Key() Key {
 	k := Key{kind: s.Kind, op: s.Op, typ: s.Type, ranks: s.Ranks, root: s.Root, count: s.Count,
 		inPlace: s.InPlace, avg: s.Avg, factor: s.Factor}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kind is what a collective does. The zero Kind is invalid.
+// Kind is the kind of a collective. The zero Kind is invalid.
 type Kind uint8
 
 // The kinds, with rank r's input and output in elements of n ranks and count c.
@@ -22,9 +22,9 @@ const (
 	AllGatherV                     // AllGather with a size for every rank
 	ReduceScatterV                 // ReduceScatter with a size for every rank
 	SendRecv                       // c → c: the input of rank r−1 (nccl-tests' sendrecv)
-	Barrier                        // nothing moves: nobody leaves before everybody has come
-	// Custom is what somebody else's schedule does, with no definition to hold it against: any
-	// size in and out, rank by rank. No algorithm of ours is for it.
+	Barrier                        // nothing moves: no rank leaves before all have come
+	// Custom is the kind of a schedule from elsewhere without a definition to check: any size in
+	// and out, rank by rank. None of our algorithms supports it.
 	Custom
 )
 
@@ -45,7 +45,7 @@ func Kinds() []Kind {
 	return kinds
 }
 
-// String is the torch.distributed name, such as "all_reduce".
+// String returns the torch.distributed name, such as "all_reduce".
 func (k Kind) String() string {
 	if k == 0 || int(k) >= len(kindNames) {
 		return fmt.Sprintf("Kind(%d)", k)
@@ -53,7 +53,7 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// ParseKind reads a kind's name; "-" and "_" are the same.
+// ParseKind parses a kind's name; "-" and "_" are equal.
 func ParseKind(name string) (Kind, error) {
 	canonical := strings.ReplaceAll(strings.ToLower(name), "-", "_")
 	for k := AllReduce; k <= Custom; k++ {
@@ -69,7 +69,7 @@ func (k Kind) Reduces() bool {
 	return k == AllReduce || k == ReduceScatter || k == Reduce || k == ReduceScatterV
 }
 
-// Rooted reports whether one rank, the root, plays a part of its own.
+// Rooted reports whether one rank, the root, has a role of its own.
 func (k Kind) Rooted() bool {
 	return k == Broadcast || k == Reduce || k == Gather || k == Scatter
 }
@@ -79,10 +79,10 @@ func (k Kind) Splits() bool {
 	return k == AllToAllV || k == AllGatherV || k == ReduceScatterV || k == Custom
 }
 
-// Gathers reports whether the output is made of one block a rank, of which the input is one.
+// Gathers reports whether the output has one block for each rank, and the input is one block.
 func (k Kind) Gathers() bool { return k == AllGather || k == AllGatherV || k == Gather }
 
-// Scatters reports whether the input is made of one block a rank, of which the output is one.
+// Scatters reports whether the input has one block for each rank, and the output is one block.
 func (k Kind) Scatters() bool {
 	return k == ReduceScatter || k == ReduceScatterV || k == Scatter
 }

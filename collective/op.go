@@ -27,7 +27,7 @@ var opNames = [...]string{
 // Ops lists all operators in the order of their declaration.
 func Ops() []Op { return []Op{Sum, Prod, Min, Max, Avg, PremulSum} }
 
-// String is the operator's name in scenarios and tables; empty for the zero Op.
+// String returns the operator's name in scenarios and tables; empty for the zero Op.
 func (o Op) String() string {
 	if int(o) >= len(opNames) {
 		return fmt.Sprintf("Op(%d)", o)
@@ -35,8 +35,8 @@ func (o Op) String() string {
 	return opNames[o]
 }
 
-// ParseOp reads an operator's name; premulsum has its factor, as in "premulsum(factor=0.5)". For
-// every other operator the factor is 1.
+// ParseOp parses an operator's name; premulsum has its factor: "premulsum(factor=0.5)". For every
+// other operator the factor is 1.
 func ParseOp(name string) (op Op, factor float64, err error) {
 	base, argument, called := strings.Cut(strings.ToLower(strings.TrimSpace(name)), "(")
 	for _, o := range Ops() {
@@ -59,12 +59,12 @@ func ParseOp(name string) (op Op, factor float64, err error) {
 	return 0, 0, fmt.Errorf("collective: no operator %q; operators are %s", name, join(Ops()))
 }
 
-// errNoFactor is of a premulsum that has none.
+// errNoFactor reports a premulsum without its factor.
 var errNoFactor = errors.New("collective: premulsum without its factor: " +
 	"premulsum(factor=0.5), or another, is expected")
 
-// checkFactor says what is wrong with an operator's factor, 0 where none is given. Operators
-// without one may say that it is 1.
+// checkFactor checks an operator's factor, 0 if none is given. Operators without a factor may have
+// 1.
 func checkFactor(o Op, factor float64) error {
 	switch {
 	case o == PremulSum && factor == 0:
@@ -75,18 +75,18 @@ func checkFactor(o Op, factor float64) error {
 	return nil
 }
 
-// AvgMode is when the mean's division is made.
+// AvgMode selects when the division of the mean is done.
 type AvgMode uint8
 
 const (
-	// AvgNCCL multiplies floats by 1/n, rounded, before the sum and divides integers after it,
-	// truncating, as NCCL does.
+	// AvgNCCL does what NCCL does: it multiplies floats by 1/n, rounded, before the sum, and
+	// divides integers after it, truncating.
 	AvgNCCL AvgMode = iota
 	// AvgPost divides after the last addition, as TFRT and torch's mean do.
 	AvgPost
 )
 
-// String is the mode's name in scenarios.
+// String returns the mode's name in scenarios.
 func (m AvgMode) String() string {
 	if m == AvgPost {
 		return "post"
@@ -94,7 +94,7 @@ func (m AvgMode) String() string {
 	return "nccl"
 }
 
-// ParseAvgMode reads "nccl" or "post".
+// ParseAvgMode parses "nccl" or "post".
 func ParseAvgMode(name string) (AvgMode, error) {
 	for _, m := range []AvgMode{AvgNCCL, AvgPost} {
 		if m.String() == name {

@@ -1,10 +1,10 @@
 package collective
 
-// Move is a run of elements that lies at Tensor in a tensor and at Flat in the blocks of a Spec.
+// Move is a run of elements at Tensor in a tensor and at Flat in the blocks of a Spec.
 type Move struct{ Tensor, Flat, Len int64 }
 
-// Pack says how the elements of a position's input tensor lie in the input of the flat Spec, in the
-// order of the latter: one move if the cut axis is the first. REQUIRES: Spec succeeds.
+// Pack maps the elements of a position's input tensor to the input of the flat Spec, in the order
+// of the latter. It is one move if the cut axis is the first. REQUIRES: Spec succeeds.
 func (c *Communication) Pack(position, ranks int) []Move {
 	n := c.size(ranks)
 	in := c.Inputs(n)[position]
@@ -24,8 +24,8 @@ func (c *Communication) Pack(position, ranks int) []Move {
 	return whole(in.Elements())
 }
 
-// Unpack says how the elements of a position's output tensor lie in the output of the flat Spec.
-// Ranks without a result have none. REQUIRES: Spec succeeds.
+// Unpack maps the elements of a position's output tensor to the output of the flat Spec. Ranks
+// without a result have none. REQUIRES: Spec succeeds.
 func (c *Communication) Unpack(position, ranks int) []Move {
 	n := c.size(ranks)
 	if c.Kind == Barrier || (c.Kind == Reduce || c.Kind == Gather) && c.rank(position) != c.Root {
@@ -62,7 +62,7 @@ func (c *Communication) size(ranks int) int {
 
 func whole(n int64) []Move { return []Move{{Len: n}} }
 
-// even is a length in n equal parts.
+// even divides a length into n equal parts.
 func even(length int64, n int) []int64 {
 	parts := make([]int64, n)
 	for i := range parts {
@@ -72,7 +72,7 @@ func even(length int64, n int) []int64 {
 }
 
 // interleave lists the parts of a tensor that is cut along an axis: part by part, and within a part
-// as the tensor has it. A part is contiguous in the tensor only if the axis is the first.
+// in the tensor's order. A part is contiguous in the tensor only if the axis is the first.
 func interleave(s Shape, axis int, parts []int64) []Move {
 	outer, inner := s[:axis].Elements(), s[axis+1:].Elements()
 	row := s[axis] * inner

@@ -6,17 +6,17 @@ import (
 	"collsim/dtype"
 )
 
-// Role is the part of one rank in a communication: where it stands in the team, and how many
-// buffers it passes. A buffer holds one block: the root of a gather has as many destinations as
-// the team has ranks.
+// Role describes one rank in a communication: its position in the team, and the number of buffers
+// it passes. A buffer holds one block: the root of a gather has as many destinations as the team
+// has ranks.
 type Role struct {
 	Position              int
 	Root                  bool
 	Sources, Destinations int
 }
 
-// Role binds the communication to a rank of a machine with so many ranks. A rank outside the team
-// is refused by name, and so is a root.
+// Role binds the communication to a rank of a machine with so many ranks. A rank or a root outside
+// the team is an error that names it.
 func (c *Communication) Role(rank, ranks int) (Role, error) {
 	n := ranks
 	if c.Team != nil {
@@ -63,7 +63,7 @@ func (c *Communication) Role(rank, ranks int) (Role, error) {
 	return r, nil
 }
 
-// CheckType says whether a buffer that a rank passes has the declared type.
+// CheckType checks that a rank's buffer has the declared type.
 func (c *Communication) CheckType(rank int, t dtype.Type) error {
 	if t == c.Type {
 		return nil
@@ -72,8 +72,8 @@ func (c *Communication) CheckType(rank int, t dtype.Type) error {
 		rank, t)
 }
 
-// CheckBuffers says, before anything is posted, what is wrong with how many source and destination
-// buffers a rank passes.
+// CheckBuffers checks the numbers of source and destination buffers that a rank passes, before
+// anything is posted.
 func (c *Communication) CheckBuffers(rank, ranks int, sources, destinations int) error {
 	r, err := c.Role(rank, ranks)
 	if err != nil {
@@ -98,9 +98,9 @@ func (c *Communication) CheckBuffers(rank, ranks int, sources, destinations int)
 	return nil
 }
 
-// Spec is the communication on so many ranks without shapes and axes: blocks of elements that lie
-// one behind the other. Ranks are those of the team, in its order. Pack and Unpack say how the
-// blocks lie in the tensors. REQUIRES: Shape.
+// Spec returns the communication on so many ranks without shapes and axes: blocks of elements, one
+// after the other. Its ranks are those of the team, in its order. Pack and Unpack locate the blocks
+// in the tensors. REQUIRES: Shape.
 func (c *Communication) Spec(ranks int) (Spec, error) {
 	n := ranks
 	if c.Team != nil {
@@ -123,7 +123,7 @@ func (c *Communication) Spec(ranks int) (Spec, error) {
 	if _, err := c.Shapes(c.Inputs(n)); err != nil {
 		return s, err
 	}
-	per := int64(1) // elements of one step along the axis
+	per := int64(1) // elements of one index on the axis
 	for axis, length := range c.Shape {
 		if axis != c.Axis {
 			per *= length
@@ -146,7 +146,7 @@ func (c *Communication) Spec(ranks int) (Spec, error) {
 	return s, s.Validate()
 }
 
-// Inputs are the shapes of all ranks' inputs, as Shape and Splits give them.
+// Inputs returns the shapes of all ranks' inputs, by Shape and Splits.
 func (c *Communication) Inputs(n int) []Shape {
 	in := make([]Shape, n)
 	for i := range in {

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Shape is the lengths of a tensor's axes, outermost first. Its elements lie in C order: the last
-// axis runs fastest. A scalar has no axes and one element.
+// Shape lists the lengths of a tensor's axes, outermost first. Its elements are stored in C order:
+// the last axis runs fastest. A scalar has no axes and one element.
 type Shape []int64
 
-// Placeholder is the shape of what ranks get that have no part in the result: all but the root of
+// Placeholder returns the output shape of ranks without a part in the result: all but the root of
 // gather and reduce. MegEngine gives them a tensor of one element, too.
 func Placeholder() Shape { return Shape{1} }
 
-// Elements is the product of the lengths. REQUIRES: Validate.
+// Elements returns the product of the lengths. REQUIRES: Validate.
 func (s Shape) Elements() int64 {
 	n := int64(1)
 	for _, length := range s {
@@ -25,7 +25,8 @@ func (s Shape) Elements() int64 {
 	return n
 }
 
-// Validate says what is wrong with a shape: negative lengths, or more than MaxElements elements.
+// Validate returns an error if a length is negative, or if there are more than MaxElements
+// elements.
 func (s Shape) Validate() error {
 	n := int64(1)
 	for axis, length := range s {
@@ -40,7 +41,7 @@ func (s Shape) Validate() error {
 	return nil
 }
 
-// String is such as "4x5x6"; a scalar is "scalar".
+// String returns such as "4x5x6"; for a scalar "scalar".
 func (s Shape) String() string {
 	if len(s) == 0 {
 		return "scalar"
@@ -52,7 +53,7 @@ func (s Shape) String() string {
 	return strings.Join(text, "x")
 }
 
-// ParseShape reads what String prints.
+// ParseShape parses the output of String.
 func ParseShape(text string) (Shape, error) {
 	if text == "scalar" {
 		return Shape{}, nil
@@ -68,15 +69,15 @@ func ParseShape(text string) (Shape, error) {
 	return s, s.Validate()
 }
 
-// with is the shape with another length on an axis.
+// with returns the shape with another length on an axis.
 func (s Shape) with(axis int, length int64) Shape {
 	t := slices.Clone(s)
 	t[axis] = length
 	return t
 }
 
-// Shapes infers the output shape of every rank of the team from their input shapes, in the order
-// of the team; nil stands for no input. n is the team's size, k the length of the axis:
+// Shapes infers the output shape of every rank of the team from their input shapes, in the order of
+// the team; nil stands for no input. n is the team's size, k the length of the axis:
 //
 //	all_reduce, send_recv     all inputs equal; the output is, too
 //	reduce                    as all_reduce at the root; the others get Placeholder
@@ -87,7 +88,7 @@ func (s Shape) with(axis int, length int64) Shape {
 //	all_to_allv               Axis: the sum of its splits → the sum of what it is sent
 //	broadcast, scatter        the root alone has an input; its shape, or k/n on the axis, for all
 //
-// A shape that does not fit is an error that names the rank, the lengths and what was expected.
+// A shape that does not match is an error that names the rank, the lengths and what was expected.
 func (c *Communication) Shapes(in []Shape) ([]Shape, error) {
 	n := len(in)
 	if err := c.Validate(n); err != nil {
@@ -106,7 +107,7 @@ func (c *Communication) Shapes(in []Shape) ([]Shape, error) {
 	return out, nil
 }
 
-// givenShape checks the inputs against one another and returns the one that counts.
+// givenShape compares the inputs with one another and returns the shape from which outputs follow.
 func (c *Communication) givenShape(in []Shape) (Shape, error) {
 	alone := -1
 	if c.Kind == Broadcast || c.Kind == Scatter {
@@ -147,7 +148,8 @@ func (c *Communication) givenShape(in []Shape) (Shape, error) {
 	return in[first], nil
 }
 
-// alike checks one input against the first: equal, but on the axis of the kinds with splits.
+// alike compares an input with the first. They must be equal, except on the axis of kinds with
+// splits.
 func (c *Communication) alike(rank int, s, first Shape) error {
 	loose := c.Kind == AllGatherV || c.Kind == AllToAllV
 	if len(s) == len(first) {
@@ -169,7 +171,7 @@ func (c *Communication) alike(rank int, s, first Shape) error {
 		c.Kind, c.rank(0), first, rank, s, rule)
 }
 
-// axes are the axes that the kind cuts or joins.
+// axes returns the axes that the kind cuts or joins.
 func (c *Communication) axes() []int {
 	switch {
 	case c.Kind == AllToAll:
@@ -180,7 +182,7 @@ func (c *Communication) axes() []int {
 	return nil
 }
 
-// outShape is the output shape of the i-th rank of the team.
+// outShape returns the output shape of the i-th rank of the team.
 func (c *Communication) outShape(given Shape, in []Shape, i int) (Shape, error) {
 	n := int64(len(in))
 	root := !c.Kind.Rooted() || c.rank(i) == c.Root

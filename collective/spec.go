@@ -8,7 +8,7 @@ import (
 	"collsim/unit"
 )
 
-// Spec is one collective, fully determined but for its data.
+// Spec describes one collective completely, except its data.
 type Spec struct {
 	Kind  Kind
 	Op    Op         // zero unless Kind.Reduces
@@ -30,7 +30,7 @@ type Spec struct {
 // MaxElements bounds every buffer of a Spec, so that byte counts never overflow.
 const MaxElements = math.MaxInt64 / 64
 
-// Validate says what is wrong with the Spec, nil if nothing.
+// Validate returns an error if the Spec is not valid.
 func (s Spec) Validate() error {
 	switch {
 	case s.Kind < AllReduce || s.Kind > Custom:
@@ -96,7 +96,7 @@ func (s Spec) validateSplits() error {
 	return nil
 }
 
-// In is the number of elements of a rank's input.
+// In returns the number of elements of a rank's input.
 func (s Spec) In(rank int) int64 {
 	switch s.Kind {
 	case AllReduce, AllGather, Reduce, Gather, SendRecv:
@@ -117,7 +117,7 @@ func (s Spec) In(rank int) int64 {
 	return 0
 }
 
-// Out is the number of elements of a rank's output; 0 where a rank gets nothing.
+// Out returns the number of elements of a rank's output; 0 if a rank gets nothing.
 func (s Spec) Out(rank int) int64 {
 	switch s.Kind {
 	case AllReduce, Broadcast, ReduceScatter, Scatter, SendRecv:
@@ -144,9 +144,9 @@ func (s Spec) Out(rank int) int64 {
 	return 0
 }
 
-// Place says where a rank's input and output begin in their common buffer when the collective
-// runs in place: for gathering kinds the input is the output's block of this rank, for scattering
-// kinds the output is the input's block of this rank, otherwise both are the same.
+// Place returns the starts of a rank's input and output in their common buffer when the collective
+// runs in place. For gathering kinds the input is the output's block of this rank. For scattering
+// kinds the output is the input's block of this rank. Otherwise both are the same.
 func (s Spec) Place(rank int) (in, out int64) {
 	switch {
 	case s.Kind.Gathers() && s.Out(rank) > 0:
@@ -157,7 +157,7 @@ func (s Spec) Place(rank int) (in, out int64) {
 	return 0, 0
 }
 
-// blockStart is where a rank's block begins in the vector of all blocks.
+// blockStart returns the start of a rank's block in the vector of all blocks.
 func (s Spec) blockStart(rank int) int64 {
 	if s.Kind.Splits() {
 		return sum(s.Splits[0][:rank])
@@ -165,7 +165,7 @@ func (s Spec) blockStart(rank int) int64 {
 	return int64(rank) * s.Count
 }
 
-// Empty reports whether no element is to be moved: such a collective has no steps.
+// Empty reports whether no element moves: such a collective has no steps.
 func (s Spec) Empty() bool {
 	if s.Kind == Custom {
 		return false
@@ -189,8 +189,9 @@ func (s Spec) ScalesBefore() bool {
 // ScalesAfter reports whether every output element is scaled after its last addition.
 func (s Spec) ScalesAfter() bool { return s.Op == Avg && !s.ScalesBefore() }
 
-// Bytes is nccl-tests' size: the vector of one rank, for all_gather, reduce_scatter, all_to_all,
-// gather and scatter the whole vector of n blocks; for kinds with splits the largest buffer.
+// Bytes returns nccl-tests' size: the vector of one rank; for all_gather, reduce_scatter,
+// all_to_all, gather and scatter the whole vector of n blocks; for kinds with splits the largest
+// buffer.
 func (s Spec) Bytes() unit.Bytes {
 	largest := int64(0)
 	if !s.Kind.Splits() { // the root may differ, no others
@@ -205,9 +206,9 @@ func (s Spec) Bytes() unit.Bytes {
 	return unit.Bytes(largest * int64(s.Type.Width()))
 }
 
-// WithBytes is the Spec with the largest Count whose size (Bytes) is at most size: what the kind
-// and the type can divide, as nccl-tests rounds (which also rounds blocks to 16 bytes; this
-// does not). Kinds with splits are returned as they are.
+// WithBytes returns the Spec with the largest Count whose size (Bytes) is at most size. nccl-tests
+// rounds likewise, and also rounds blocks to 16 bytes, which this does not. Kinds with splits are
+// returned unchanged.
 func (s Spec) WithBytes(size unit.Bytes) Spec {
 	if s.Kind.Splits() || s.Kind == Barrier {
 		return s
@@ -220,14 +221,15 @@ func (s Spec) WithBytes(size unit.Bytes) Spec {
 	return s
 }
 
-// WithCount is the Spec with another Count.
+// WithCount returns the Spec with another Count.
 func (s Spec) WithCount(n int64) Spec {
 	s.Count = n
 	return s
 }
 
-// BusFactor is busbw divided by algbw as nccl-tests defines it (its doc/PERFORMANCE.md), as the
-// fraction num/den: 2(n−1)/n for all_reduce, (n−1)/n for kinds with a block for every rank, else 1.
+// BusFactor returns busbw divided by algbw as nccl-tests defines it (its doc/PERFORMANCE.md), as
+// the fraction num/den: 2(n−1)/n for all_reduce, (n−1)/n for kinds with a block for every rank,
+// else 1.
 func (s Spec) BusFactor() (num, den int64) {
 	n := int64(s.Ranks)
 	switch {

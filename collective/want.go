@@ -3,16 +3,16 @@ package collective
 // AllRanks in Piece.From stands for the reduction over all ranks.
 const AllRanks = -1
 
-// Piece says what a run of output elements is made of: output element Off+i is input element
-// InOff+i of rank From, or the reduction of the elements InOff+i of all ranks.
+// Piece defines a run of output elements: output element Off+i is input element InOff+i of rank
+// From, or the reduction of the elements InOff+i of all ranks.
 type Piece struct {
 	Off, Len int64 // in the output
 	From     int   // a rank, or AllRanks
 	InOff    int64 // in the input of From
 }
 
-// Want is the definition of the kind: the pieces of a rank's output, in order, without gaps; of
-// Custom, which has none, nothing.
+// Want returns the definition of the kind: the pieces of a rank's output, in order, without gaps.
+// Custom has no definition, and no pieces.
 func (s Spec) Want(rank int) []Piece {
 	if s.Out(rank) == 0 || s.Kind == Custom {
 		return nil
