@@ -9,16 +9,15 @@ import (
 	"collsim/collective"
 )
 
-// buffer is a tensor of one side and which elements of the flat collective lie in it: those from
-// flat on, in order, or those of moves if they are scattered.
+// buffer is a tensor of one side, with the elements of the flat collective that it holds: those
+// from flat on, in order, or, if they are scattered, those of moves.
 type buffer struct {
 	Tensor
 	flat  int64
 	moves []collective.Move
 }
 
-// check says what is wrong with a rank's buffers. It returns the flat collective, and whether the
-// rank is the root.
+// check checks a rank's buffers. It returns the flat collective, and whether the rank is the root.
 func (m *Member) check(t Tensors) (spec collective.Spec, root bool, err error) {
 	c, ranks := &m.does, m.world.ranks
 	role, err := c.Role(m.rank, ranks)
@@ -31,7 +30,7 @@ func (m *Member) check(t Tensors) (spec collective.Spec, root bool, err error) {
 	return spec, role.Root, err
 }
 
-// buffers says what is wrong with them.
+// buffers checks the number, types, shapes and places of a rank's buffers.
 func (m *Member) buffers(spec *collective.Spec, role collective.Role, t Tensors) error {
 	c, ranks := &m.does, m.world.ranks
 	ins, outs := len(t.In), len(t.Out)
@@ -55,7 +54,7 @@ func (m *Member) buffers(spec *collective.Spec, role collective.Role, t Tensors)
 	return places(spec, role.Position, in, out)
 }
 
-// fit says which buffer of a side has not the type, the shape or the size that it must have.
+// fit reports the first buffer of a side with another type, shape or size than required.
 func (m *Member) fit(side string, buffers []buffer, shapes []collective.Shape) error {
 	kind := m.does.Kind
 	for i, b := range buffers {
@@ -74,7 +73,8 @@ func (m *Member) fit(side string, buffers []buffer, shapes []collective.Shape) e
 	return nil
 }
 
-// shapes are those that the buffers must have: of the blocks, or of the whole if that is passed.
+// shapes returns the required shapes of the buffers: those of the blocks, or of the whole if one
+// tensor is passed for all.
 func shapes(c *collective.Communication, position, ranks int,
 	t Tensors) (sources, destinations []collective.Shape) {
 	sources, destinations = c.Blocks(position, ranks)
@@ -84,14 +84,14 @@ func shapes(c *collective.Communication, position, ranks int,
 		sources = inputs[position : position+1]
 	}
 	if len(t.Out) != len(destinations) {
-		whole, _ := c.Shapes(inputs) // which Spec has asked before
+		whole, _ := c.Shapes(inputs) // Spec has checked it before
 		destinations = whole[position : position+1]
 	}
 	return sources, destinations
 }
 
-// sides are a rank's buffers with their place in the flat collective. REQUIRES: they are as many as
-// the role says, or one for all.
+// sides returns a rank's buffers with their places in the flat collective. REQUIRES: there are as
+// many as the role says, or one for all.
 func sides(c *collective.Communication, position, ranks int, t Tensors) (in, out []buffer) {
 	sources, destinations := c.Blocks(position, ranks)
 	in, out = lay(t.In), lay(t.Out)
@@ -104,7 +104,7 @@ func sides(c *collective.Communication, position, ranks int, t Tensors) (in, out
 	return in, out
 }
 
-// lay puts tensors one behind the other.
+// lay places tensors one after the other.
 func lay(list []Tensor) []buffer {
 	side := make([]buffer, len(list))
 	at := int64(0)
@@ -115,7 +115,7 @@ func lay(list []Tensor) []buffer {
 	return side
 }
 
-// apart is moves, or nothing if they leave all as it is.
+// apart returns moves, or nil if they leave all elements in place.
 func apart(moves []collective.Move) []collective.Move {
 	if len(moves) == 1 && moves[0].Tensor == 0 {
 		return nil
@@ -123,40 +123,40 @@ func apart(moves []collective.Move) []collective.Move {
 	return moves
 }
 
-// pack is a rank's input of the flat collective.
+// pack returns a rank's input of the flat collective.
 func pack(c *collective.Communication, position, ranks int, p *post) []byte {
 	in, _ := sides(c, position, ranks, p.tensors)
 	width := int64(p.spec.Type.Width())
 	flat := make([]byte, p.spec.In(position)*width)
 	for i := range in {
-		for _, m := range in[i].lies() {
+		for _, m := range in[i].elements() {
 			copy(flat[m.Flat*width:(m.Flat+m.Len)*width], in[i].Data[m.Tensor*width:])
 		}
 	}
 	return flat
 }
 
-// unpack writes a rank's output to its buffers.
+// unpack copies a rank's output to its buffers.
 func unpack(c *collective.Communication, position, ranks int, p *post, flat []byte) {
 	_, out := sides(c, position, ranks, p.tensors)
 	width := int64(p.spec.Type.Width())
 	for i := range out {
-		for _, m := range out[i].lies() {
+		for _, m := range out[i].elements() {
 			copy(out[i].Data[m.Tensor*width:(m.Tensor+m.Len)*width], flat[m.Flat*width:])
 		}
 	}
 }
 
-// lies is where the elements of a buffer are.
-func (b *buffer) lies() []collective.Move {
+// elements maps the elements of a buffer to the flat collective.
+func (b *buffer) elements() []collective.Move {
 	if b.moves != nil {
 		return b.moves
 	}
 	return []collective.Move{{Flat: b.flat, Len: b.Shape.Elements()}}
 }
 
-// places says whether a rank's buffers may lie where they do: apart, or an input and an output in
-// the one way that is the kind's in-place form, if that was declared.
+// places checks where a rank's buffers are in memory. They must be disjoint. If in place was
+// declared, an input and an output may overlap in the one way of the kind's in-place form.
 func places(spec *collective.Spec, position int, in, out []buffer) error {
 	shared := false
 	for i := range out {
@@ -185,7 +185,7 @@ func places(spec *collective.Spec, position int, in, out []buffer) error {
 	return nil
 }
 
-// disjoint says which ranks share memory for their outputs.
+// disjoint reports ranks that share memory for their outputs.
 func disjoint(posts []*post) error {
 	type extent struct {
 		place    int
@@ -209,12 +209,13 @@ func disjoint(posts []*post) error {
 	return nil
 }
 
-// address is where a tensor's elements begin. REQUIRES: it has some.
+// address returns the address of a tensor's first element. REQUIRES: it has one.
 func (t Tensor) address() int64 {
 	return int64(uintptr(unsafe.Pointer(unsafe.SliceData(t.Data))))
 }
 
-// distance is how many bytes after b another buffer begins, and whether they overlap.
+// distance returns the bytes from the start of b to that of another buffer, and whether they
+// overlap.
 func (b *buffer) distance(o *buffer) (bytes int64, overlap bool) {
 	if len(b.Data) == 0 || len(o.Data) == 0 {
 		return 0, false
@@ -223,7 +224,7 @@ func (b *buffer) distance(o *buffer) (bytes int64, overlap bool) {
 	return bytes, bytes < int64(len(b.Data)) && -bytes < int64(len(o.Data))
 }
 
-// legal says whether an output may begin so many bytes after an input that it overlaps.
+// legal checks an output that overlaps an input: whether it may begin so many bytes after it.
 func legal(spec *collective.Spec, position int, in, out *buffer, distance int64) error {
 	width := int64(spec.Type.Width())
 	if in.moves != nil || out.moves != nil || distance%width != 0 {

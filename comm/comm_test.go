@@ -26,11 +26,11 @@ func interpreter(_ context.Context, s *schedule.Schedule, in [][]byte) ([][]byte
 }
 
 // executors are all that a world can be made with.
-func executors(t *testing.T) map[string]comm.Play {
+func executors(t *testing.T) map[string]comm.Execute {
 	goroutines, err := host.New(host.Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, goroutines.Close()) })
-	return map[string]comm.Play{"interpreter": interpreter,
+	return map[string]comm.Execute{"interpreter": interpreter,
 		"host":      hw.ExecuteOn(goroutines, hw.Env{}),
 		"callbacks": hw.ExecuteOn(callbacks.New(callbacks.Config{}), hw.Env{Slots: 8})}
 }
@@ -96,8 +96,8 @@ func TestKinds(t *testing.T) {
 		"reduce_scatterv int32 sum shape 6 splits 1,0,5", "send_recv int32 shape 7", "barrier"}
 	require.Len(t, kinds, len(collective.Kinds()))
 	team := []int{4, 0, 3}
-	for name, play := range executors(t) {
-		w, err := comm.New(5, play, nil)
+	for name, execute := range executors(t) {
+		w, err := comm.New(5, execute, nil)
 		require.NoError(t, err)
 		for _, text := range kinds {
 			c := parse(t, text)
@@ -118,7 +118,7 @@ func TestKinds(t *testing.T) {
 			require.NoError(t, err)
 			for i := range all {
 				require.NoError(t, errs[i], "%s %s", name, text)
-				require.Equal(t, spec, outcomes[i].Played.Spec)
+				require.Equal(t, spec, outcomes[i].Executed.Spec)
 				require.Equal(t, append([]int32{}, want[i]...), append([]int32{}, flat(all[i].Out)...),
 					"%s %s place %d", name, text, i)
 			}

@@ -67,7 +67,7 @@ func TestContextWhileQueued(t *testing.T) {
 func TestExecutorFails(t *testing.T) {
 	broken := errors.New("link down")
 	type bytes = [][]byte
-	for want, play := range map[string]comm.Play{
+	for want, execute := range map[string]comm.Execute{
 		`comm: "x": link down`: func(context.Context, *schedule.Schedule, bytes) (bytes, error) {
 			return nil, broken
 		},
@@ -87,7 +87,7 @@ func TestExecutorFails(t *testing.T) {
 		w, err := comm.New(2, func(ctx context.Context, s *schedule.Schedule, in bytes) (bytes, error) {
 			if fails {
 				fails = false
-				return play(ctx, s, in)
+				return execute(ctx, s, in)
 			}
 			return interpreter(ctx, s, in)
 		}, comm.Algorithm("ring"))
@@ -103,7 +103,7 @@ func TestExecutorFails(t *testing.T) {
 		outcomes, errs := together(2, post)
 		require.NoError(t, errors.Join(errs...))
 		require.Equal(t, []int32{4, 6}, flat(tensors[1].Out))
-		require.Equal(t, "ring", outcomes[1].Played.Name)
+		require.Equal(t, "ring", outcomes[1].Executed.Name)
 	}
 }
 

@@ -92,7 +92,7 @@ func Example_text() {
 		comm.Tensors{Out: out[1:]})
 	for _, handle := range []*comm.Handle{root, other} {
 		outcome, err := handle.Wait()
-		fmt.Println(outcome.Played.Name, err)
+		fmt.Println(outcome.Executed.Name, err)
 	}
 	fmt.Println(dtype.Value(comm.Values[dtype.BF16](out[1])[0]))
 	weights.Disabled = true

@@ -10,10 +10,11 @@ import (
 	"collsim/schedule"
 )
 
-// await waits until the post before has met. If the context ends first, the handle is told.
+// await waits until the previous post has met. If the context ends first, the handle gets its
+// error.
 func (m *Member) await(ctx context.Context, before, h *Handle) (err error) {
 	defer func() {
-		if p := recover(); p != nil { // of a foreign context
+		if p := recover(); p != nil { // of a context from outside
 			err = fmt.Errorf("panic: %v", p)
 			h.finish(Outcome{}, m.wrong(err))
 		}
@@ -31,8 +32,8 @@ func (m *Member) await(ctx context.Context, before, h *Handle) (err error) {
 	return err
 }
 
-// meet finds the others, and has the first of the team play. Who is disabled or wrong meets them,
-// too, so that they hear of it, whatever becomes of its context.
+// meet joins the other members, and the first of the team executes. A member that is disabled or
+// wrong joins, too, so that the others get its error, whatever happens to its context.
 func (m *Member) meet(ctx context.Context, name string, q group.Request, h *Handle) {
 	if q.Does.Disabled || q.Err != nil {
 		ctx = context.Background()
@@ -52,7 +53,7 @@ func (m *Member) meet(ctx context.Context, name string, q group.Request, h *Hand
 	}
 }
 
-// join joins a group; a panic, of a foreign context, is an error.
+// join joins a group; a panic, which a context from outside may cause, becomes an error.
 func (m *Member) join(ctx context.Context, name string, q group.Request) (seat group.Seat,
 	panicked bool, err error) {
 	defer func() {
@@ -64,7 +65,7 @@ func (m *Member) join(ctx context.Context, name string, q group.Request) (seat g
 	return seat, false, err
 }
 
-// lead plays for all, and tells all.
+// lead executes for all members, and gives all the outcome.
 func (m *Member) lead(members []group.Request) {
 	posts := make([]*post, len(members))
 	for i := range members {
@@ -82,11 +83,11 @@ func (m *Member) lead(members []group.Request) {
 	if m.does.Disabled {
 		return
 	}
-	outcome.Played, err = m.play(posts)
+	outcome.Executed, err = m.execute(posts)
 }
 
-// play carries the communication out and writes all outputs.
-func (m *Member) play(posts []*post) (*schedule.Schedule, error) {
+// execute executes the communication and writes all outputs.
+func (m *Member) execute(posts []*post) (*schedule.Schedule, error) {
 	w := m.world
 	if err := disjoint(posts); err != nil {
 		return nil, fmt.Errorf("comm: %q: %w", m.name, err)
@@ -110,7 +111,7 @@ func (m *Member) play(posts []*post) (*schedule.Schedule, error) {
 	for i, p := range posts {
 		inputs[i] = pack(&m.does, i, w.ranks, p)
 	}
-	outputs, err := w.play(ctx, s, inputs)
+	outputs, err := w.execute(ctx, s, inputs)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
@@ -126,7 +127,7 @@ func (m *Member) play(posts []*post) (*schedule.Schedule, error) {
 	return s, nil
 }
 
-// complete says what an executor has not returned.
+// complete checks that an executor has returned all outputs.
 func complete(spec *collective.Spec, outputs [][]byte) error {
 	if len(outputs) != spec.Ranks {
 		return fmt.Errorf("the executor returns outputs of %d ranks: %d are expected", len(outputs),
@@ -141,10 +142,10 @@ func complete(spec *collective.Spec, outputs [][]byte) error {
 	return nil
 }
 
-// most is how many schedules a world remembers.
+// most is the most schedules that a world keeps.
 const most = 256
 
-// schedule is the schedule of a communication, proven before it is played for the first time.
+// schedule returns the schedule of a communication, which is proven before its first execution.
 func (w *World) schedule(c *collective.Communication, spec collective.Spec) (*schedule.Schedule,
 	error) {
 	key := c.String()

@@ -8,14 +8,14 @@ import (
 	"collsim/dtype"
 )
 
-// Tensor is elements in C order, little-endian, in somebody's memory.
+// Tensor is a view of elements in C order, little-endian. Its creator owns the memory.
 type Tensor struct {
 	Type  dtype.Type
 	Shape collective.Shape
 	Data  []byte
 }
 
-// Of is a tensor of a shape in memory of its own, with these values; without values it is zeros.
+// Of makes a tensor of a shape in new memory, with these values; without values it is zeros.
 // REQUIRES: there are none, or as many as the shape has elements.
 func Of[T dtype.Number](shape collective.Shape, values ...T) Tensor {
 	n := shape.Elements()
@@ -27,7 +27,7 @@ func Of[T dtype.Number](shape collective.Shape, values ...T) Tensor {
 	return t
 }
 
-// Values are the elements of a tensor. REQUIRES: they are of type T.
+// Values returns the elements of a tensor. REQUIRES: they are of type T.
 func Values[T dtype.Number](t Tensor) []T {
 	if t.Type != dtype.Of[T]() {
 		panic(fmt.Sprintf("comm: values of %v of a tensor of %v", dtype.Of[T](), t.Type))
@@ -37,8 +37,8 @@ func Values[T dtype.Number](t Tensor) []T {
 	return values
 }
 
-// Rows is a part of a tensor in the same memory: n lengths of its first axis, from one on. It is
-// how a buffer in place is named. REQUIRES: the tensor has them.
+// Rows returns a part of a tensor in the same memory: n indices of its first axis, from from on.
+// Buffers in place are made so. REQUIRES: the tensor has them.
 func (t Tensor) Rows(from, n int64) Tensor {
 	row := t.Shape[1:].Elements() * int64(t.Type.Width())
 	shape := slices.Clone(t.Shape)

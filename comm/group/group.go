@@ -1,7 +1,7 @@
-// Package group is how the ranks of a collective find each other: each joins under a name and says
-// what it is about to do, and gets its rank, the root and the root's shape when all have come. What
-// would be a hang or a wrong result in a real library is an error here that names two members and
-// what each of them says. The package moves no data and knows no schedule.
+// Package group lets the ranks of a collective find each other. Each joins under a name and states
+// what it is about to do. When all have come, it gets its rank, the root and the root's shape. A
+// mistake that would be a hang or a wrong result in a real library is an error here. It names two
+// members and the statement of each. The package moves no data and knows no schedule.
 package group
 
 import (
@@ -12,69 +12,70 @@ import (
 	"collsim/collective"
 )
 
-// Assign as Request.Rank asks for a rank.
+// Assign in Request.Rank asks for any rank.
 const Assign = -1
 
-// MaxSize is the most members that a group may have.
+// MaxSize is the most members of a group.
 const MaxSize = 1 << 20
 
-// Request is what a member says of itself when it joins.
+// Request is a member's statement when it joins.
 type Request struct {
-	// Member tells the members apart, as a host and a device do. Members that ask for a rank get
-	// the free ranks in the order of their names, whoever comes first.
+	// Member identifies the member, such as a host and a device. Members that ask for a rank get
+	// the free ranks in the order of their names, whatever the order in which they come.
 	Member string
 	Rank   int  // or Assign
 	Size   int  // of the group
 	Root   bool // this member is the root; of rooted kinds
-	// Does is what the member is about to do. Every attribute must be that of the others, but for
-	// shapes: in a broadcast or scatter the root alone needs to know its own, and those of
-	// all_gatherv and all_to_allv may differ on the axis. Where ranks are assigned, Does.Root stays
-	// 0: Root above says who it is.
+	// Does is the communication that the member is about to do. Every attribute must equal that of
+	// the others, except shapes. In a broadcast or scatter the root alone needs to know its own,
+	// and those of all_gatherv and all_to_allv may differ on the axis. If ranks are assigned,
+	// Does.Root stays 0: Root above marks the root.
 	Does collective.Communication
-	// Note is the member's own: the others find it in their Seat. The group does not look at it.
+	// Note is the member's own data, which the others find in their Seat. The group does not look
+	// at it.
 	Note any
-	// Err, if not nil, is why the member cannot take part. All members are told.
+	// Err, if not nil, is the reason why the member cannot take part. All members get it.
 	Err error
-	// Once says that the name stands for this one meeting. Then whoever comes late to a group that
-	// has failed is told, whatever it failed of, and it is forgotten when all of its size have come.
+	// Once says that the name stands for this one meeting. Then a member that comes late to a
+	// failed group gets the failure, whatever it was. The group is forgotten when all of its
+	// members have come.
 	Once bool
 }
 
-// Seat is what a member gets.
+// Seat is the place that a member gets in the complete group.
 type Seat struct {
 	Rank, Root int // Root is −1 if the kind has none
-	// Shape is the root's in a broadcast or scatter, the member's own otherwise.
+	// Shape is the root's in a broadcast or scatter, otherwise the member's own.
 	Shape   collective.Shape
-	Members []Request // in the order of their ranks; shared by all, not to be changed
+	Members []Request // in the order of their ranks; shared, not to be changed
 }
 
-// Registry holds groups by name. Its zero value is empty and ready; it may be shared.
+// Registry holds groups by name. Its zero value is ready to use; it is safe for concurrent use.
 type Registry struct {
 	mu     sync.Mutex
 	groups map[string]*group
 }
 
-// group is members until it is complete; done is closed when it is, or when it has failed.
+// group holds the members until it is complete. done is closed when it is, or when it has failed.
 type group struct {
 	members []Request
-	number  map[string]int // of members, by name
-	ranks   map[int]int    // number of the member that has asked for a rank
-	root    int            // number of the member that is, −1 if there is none yet
-	shaped  int            // number of the first member with a shape, −1 if there is none yet
-	seats   []Seat         // by number
+	number  map[string]int // by name: index of the member
+	ranks   map[int]int    // by requested rank: index of the member
+	root    int            // index of the root, −1 if it has not come
+	shaped  int            // index of the first member with a shape, −1 if none has come
+	seats   []Seat         // by index of the member
 	err     error
 	done    chan struct{}
 }
 
-// Join adds a member to the group of a name and waits until all have come.
+// Join adds a member to the group with a name and waits until all have come.
 //
-// What members say must fit together: one that contradicts another (a *Mismatch), or that cannot
-// take part, is an error for all, at once, those who come later included. Such a group is forgotten
-// when everybody has heard of it, and when one who has joins again, to try anew. A member whose
-// context ends takes the group with it: the others hear who is missing, and the name is free at
-// once (but see Request.Once). A request that names no place in a group (its size or rank is none)
-// is refused to its member alone. Joining a complete group again with the same request returns the
-// same seat.
+// Statements must be consistent. A member that contradicts another (a *Mismatch), or that cannot
+// take part, is an error for all, at once, including those who come later. Such a group is
+// forgotten when all have got the error, and when a member that got it joins again, to retry. A
+// member whose context ends fails the group: the others get the names of the missing ones, and the
+// name is free at once (but see Request.Once). A request without a valid size or rank fails for its
+// member alone. Joining a complete group again with the same request returns the same seat.
 func (r *Registry) Join(ctx context.Context, name string, q Request) (Seat, error) {
 	ended := ctx.Done() // a context is foreign code: it is never called with the registry locked
 	g, number, err := r.add(name, q)
@@ -100,7 +101,7 @@ func (r *Registry) Join(ctx context.Context, name string, q Request) (Seat, erro
 	return g.seats[number], nil
 }
 
-// Leave forgets a group, so that its name can be used anew. Members that still wait are told.
+// Leave forgets a group, so that its name can be used anew. Members that still wait get an error.
 func (r *Registry) Leave(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -123,7 +124,7 @@ func (r *Registry) leave(name string, g *group, once bool, why error) {
 	}
 }
 
-// add puts a member to the group of a name, which may be complete or have failed by that.
+// add adds a member to the group with a name. That may complete the group, or make it fail.
 func (r *Registry) add(name string, q Request) (g *group, number int, err error) {
 	if err := q.place(); err != nil {
 		return nil, 0, fmt.Errorf("group %q: %w", name, err)
@@ -135,7 +136,7 @@ func (r *Registry) add(name string, q Request) (g *group, number int, err error)
 	if g != nil {
 		number, again = g.number[q.Member]
 	}
-	if g == nil || again && g.err != nil && !q.Once { // who has been told of a failure tries anew
+	if g == nil || again && g.err != nil && !q.Once { // a member that got the failure retries
 		g, again = newGroup(), false
 		if r.groups == nil {
 			r.groups = map[string]*group{}
@@ -180,7 +181,7 @@ func (g *group) fail(err error) {
 	}
 }
 
-// size is that of the group, the largest that any member has given: so many may still come.
+// size returns the largest size that any member has stated: so many may still come.
 func (g *group) size() int {
 	size := 0
 	for i := range g.members {
@@ -189,7 +190,7 @@ func (g *group) size() int {
 	return size
 }
 
-// add takes a member in and says what is wrong with it, also if the group has failed before.
+// add adds a member and returns its error, also if the group has failed before.
 func (g *group) add(q *Request) error {
 	err := q.validate()
 	if err == nil && g.open() && len(g.members) > 0 {

@@ -8,11 +8,11 @@ import (
 	"collsim/collective"
 )
 
-// Mismatch is a contradiction of two members.
+// Mismatch is a contradiction between two members.
 type Mismatch struct {
-	What    string // as collective.Communication.Difference calls it; or "size", "rank", "root"
+	What    string // as in collective.Communication.Difference; or "size", "rank", "root"
 	Members [2]string
-	Values  [2]string // what each of them says
+	Values  [2]string // the statement of each
 }
 
 // Error names both members and both values.
@@ -21,7 +21,7 @@ func (m *Mismatch) Error() string {
 		m.Values[0], m.Values[1])
 }
 
-// place says whether a request names a place in a group at all.
+// place checks the size and the rank of a request.
 func (q *Request) place() error {
 	switch {
 	case q.Size < 1 || q.Size > MaxSize:
@@ -32,7 +32,7 @@ func (q *Request) place() error {
 	return nil
 }
 
-// validate checks what a request says by itself.
+// validate checks a request by itself.
 func (q *Request) validate() error {
 	d := &q.Does
 	if q.Err != nil {
@@ -50,12 +50,12 @@ func (q *Request) validate() error {
 	return nil
 }
 
-// follows reports whether the member learns the shape from the root.
+// follows reports whether the member gets the shape from the root.
 func (q *Request) follows() bool {
 	return !q.Root && (q.Does.Kind == collective.Broadcast || q.Does.Kind == collective.Scatter)
 }
 
-// title is the member with its rank, if it knows it and is not called so.
+// title returns the member's name, with its rank if that is known and not already the name.
 func (q *Request) title() string {
 	rank := fmt.Sprintf("rank %d", q.Rank)
 	if q.Rank == Assign || q.Member == rank {
@@ -64,7 +64,8 @@ func (q *Request) title() string {
 	return q.Member + " (" + rank + ")"
 }
 
-// against is a mismatch of two members. Whoever came first, the lower rank is named first.
+// against makes a mismatch of two members. The lower rank is named first, whatever the order in
+// which they came.
 func (q *Request) against(o *Request, what, ours, theirs string) error {
 	if after(q, o) {
 		q, o, ours, theirs = o, q, theirs, ours
@@ -72,7 +73,7 @@ func (q *Request) against(o *Request, what, ours, theirs string) error {
 	return &Mismatch{what, [2]string{q.title(), o.title()}, [2]string{ours, theirs}}
 }
 
-// both says that two members are what only one can be.
+// both makes the error of two members that claim a role of one.
 func both(q, o *Request, what string) error {
 	if after(q, o) {
 		q, o = o, q
@@ -80,12 +81,12 @@ func both(q, o *Request, what string) error {
 	return fmt.Errorf("%s and %s are both %s", q.title(), o.title(), what)
 }
 
-// after reports whether a member is named behind another.
+// after reports whether a member is named after another.
 func after(q, o *Request) bool {
 	return cmp.Or(cmp.Compare(q.Rank, o.Rank), cmp.Compare(q.Member, o.Member)) > 0
 }
 
-// same says in what a member contradicts itself when it joins again.
+// same compares a request with that of an earlier join of the same member.
 func (q *Request) same(o *Request) error {
 	again := func(what, was, is any) error {
 		return fmt.Errorf("%s joins again with another %s: %v and %v", q.Member, what, was, is)
@@ -106,8 +107,8 @@ func (q *Request) same(o *Request) error {
 	return nil
 }
 
-// clash says where a new member contradicts one that has joined: as all of them are alike, the
-// first of them stands for all.
+// clash reports a contradiction of a new member with those that have joined. As these agree, the
+// first stands for all.
 func (g *group) clash(q *Request) error {
 	first := &g.members[0]
 	if first.Size != q.Size {
@@ -134,8 +135,8 @@ func (g *group) clash(q *Request) error {
 	return nil
 }
 
-// common is what must be alike of a member's shape: without the axis on which kinds with splits may
-// differ.
+// common returns the part of a member's shape that must equal that of the others: all axes but the
+// one on which kinds with splits may differ.
 func (q *Request) common() collective.Shape {
 	d := &q.Does
 	if loose := d.Kind == collective.AllGatherV || d.Kind == collective.AllToAllV; !loose ||

@@ -8,8 +8,8 @@ import (
 	"collsim/collective"
 )
 
-// settle gives every member its seat, or says what keeps them from working together. REQUIRES: all
-// have come, and none contradicts another.
+// settle gives every member its seat, or returns the error that keeps them from working together.
+// REQUIRES: all have come, and none contradicts another.
 func (g *group) settle() error {
 	does := &g.members[0].Does
 	if g.root < 0 && does.Kind.Rooted() {
@@ -40,8 +40,8 @@ func (g *group) settle() error {
 	return nil
 }
 
-// fits says whether the shapes of all members make a collective: axes exist, lengths can be
-// divided, splits add up.
+// fits checks that the shapes of all members make a collective: axes exist, lengths are divisible,
+// splits add up.
 func fits(does collective.Communication, root int, shapes []collective.Shape) error {
 	does.Team, does.Root = nil, max(root, 0)
 	for rank := range shapes {
@@ -53,7 +53,7 @@ func fits(does collective.Communication, root int, shapes []collective.Shape) er
 	return err
 }
 
-// assign is the rank of every member: its own, or the next free one in the order of names.
+// assign returns the rank of every member: its own, or the next free one in the order of names.
 func (g *group) assign() []int {
 	ranks := make([]int, len(g.members))
 	var asking []int
@@ -81,10 +81,10 @@ func (g *group) taken(rank int) bool {
 	return there
 }
 
-// most is how many members an error names.
+// most is the most members that an error names.
 const most = 8
 
-// names are those of the members, sorted; of many, the first.
+// names lists the members' names in order, of many the first.
 func (g *group) names() string {
 	names := make([]string, len(g.members))
 	for i := range g.members {
@@ -103,12 +103,12 @@ func few(names []string, n int) string {
 	return text
 }
 
-// missing says who has not come.
+// missing names the members that have not come.
 func (g *group) missing() string {
 	size := g.members[0].Size
 	text := fmt.Sprintf("%d of %d members have joined (%s)", len(g.members), size, g.names())
 	if len(g.ranks) < len(g.members) {
-		return text // who asks for a rank could be any
+		return text // any rank may be assigned
 	}
 	var absent []string
 	team := g.members[0].Does.Team

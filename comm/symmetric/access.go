@@ -9,7 +9,7 @@ import (
 	"collsim/dtype"
 )
 
-// Put writes bytes into the memory of a rank, which may be the own one.
+// Put writes bytes into the memory of a rank, which may be this one.
 func (b *Buffer) Put(to int, at int64, data []byte) error {
 	if err := b.checkRank("put", to); err != nil {
 		return err
@@ -19,7 +19,7 @@ func (b *Buffer) Put(to int, at int64, data []byte) error {
 	})
 }
 
-// Get reads bytes of the memory of a rank, which may be the own one.
+// Get reads bytes from the memory of a rank, which may be this one.
 func (b *Buffer) Get(from int, at int64, into []byte) error {
 	if err := b.checkRank("get", from); err != nil {
 		return err
@@ -36,9 +36,9 @@ func (b *Buffer) Store(at int64, data []byte) error {
 	})
 }
 
-// Reduce reads elements of all ranks, combined on the way as a switch does it: sum, min or max.
-// They are taken in the order of the ranks, each result rounded to the type, as the interpreter
-// takes a schedule's multimem; in which order and width a real switch adds is not published.
+// Reduce reads elements of all ranks, combined by sum, min or max, as a switch does it. They are
+// combined in the order of the ranks, each result rounded to the type, as the interpreter executes
+// a schedule's multimem. The order and the width in which a real switch adds are not published.
 func Reduce[T dtype.Number](b *Buffer, op collective.Op, at int64, into []T) error {
 	width := dtype.Of[T]().Width()
 	combine, ok := map[collective.Op]func(dst, src []T){collective.Sum: dtype.Sum[T],
@@ -60,7 +60,7 @@ func Reduce[T dtype.Number](b *Buffer, op collective.Op, at int64, into []T) err
 	})
 }
 
-// all are the ranks that a switch reaches.
+// all lists the ranks that a switch reaches.
 func (b *Buffer) all() []int {
 	list := make([]int, b.member.Ranks)
 	for i := range list {
@@ -69,31 +69,30 @@ func (b *Buffer) all() []int {
 	return list
 }
 
-// span is n bytes.
+// span is a range of n bytes.
 type span struct {
 	at int64
 	n  int
 }
 
-// access is an operation on bytes of a rank's memory that is remembered, to be held against those
-// to come.
+// access is an operation on bytes of a rank's memory. It is kept to be compared with later ones.
 type access struct {
 	Operation
 	by       int   // rank in the group
-	clock    int64 // its own, when it was made
+	clock    int64 // of its rank, at that time
 	from, to int64 // the bytes
 	write    bool
 }
 
-// Operation is what a rank did.
+// Operation is an operation of a rank.
 type Operation struct {
-	Rank int    // of the world
-	Step int    // which of its operations in the group it is, from 0
+	Rank int    // in the world
+	Step int    // its index among the rank's operations in the group
 	Name string // put, get, store, reduce
-	Call string // what the workspace was for then
+	Call string // the call that used the workspace then
 }
 
-// String is such as "the put of rank 3 (step 5, in all_reduce)".
+// String returns such as "the put of rank 3 (step 5, in all_reduce)".
 func (o Operation) String() string {
 	text := fmt.Sprintf("the %s of rank %d (step %d", o.Name, o.Rank, o.Step)
 	if o.Call != "" {
@@ -102,12 +101,12 @@ func (o Operation) String() string {
 	return text + ")"
 }
 
-// Race is two operations on the same bytes, one of which writes, in no order: no signal that was
-// sent after one of them was awaited before the other.
+// Race reports two operations on the same bytes without an order, at least one a write: no signal
+// sent after one was awaited before the other.
 type Race struct {
 	Group      string
-	Owner      int          // whose memory it is, of the world
-	From, To   int64        // the bytes that both touch
+	Owner      int          // rank whose memory it is, in the world
+	From, To   int64        // the common bytes
 	Operations [2]Operation // the lower rank's first
 }
 
@@ -117,8 +116,7 @@ func (r *Race) Error() string {
 		"or barrier between them", r.Group, r.From, r.To-1, r.Owner, &r.Operations[0], &r.Operations[1])
 }
 
-// access takes a step: it holds it against all others, and carries it out on the memory of every
-// owner in turn.
+// access executes an operation on the memory of each owner in turn, after checking it for races.
 func (b *Buffer) access(name string, write bool, owners []int, s span, do func([]byte)) error {
 	if err := b.checkBytes(name, s.at, s.n); err != nil {
 		return err
@@ -148,7 +146,7 @@ func (b *Buffer) access(name string, write bool, owners []int, s span, do func([
 	return nil
 }
 
-// race finds what an operation is in no order with.
+// race returns the first race of an operation with earlier ones.
 func (b *Buffer) race(owner int, a *access) error {
 	g := b.member.group
 	for i := range b.store.log[owner] {
@@ -166,8 +164,8 @@ func (b *Buffer) race(owner int, a *access) error {
 	return nil
 }
 
-// remember adds an operation, and forgets those that can race with none to come: because all ranks
-// have heard of them, or because the new one would race with the same.
+// remember records an operation. It forgets those that cannot race with later ones: all ranks know
+// of them, or the new one would race with the same operations.
 func (b *Buffer) remember(owner int, a access) {
 	log, g := b.store.log[owner], b.member.group
 	log = slices.DeleteFunc(log, func(o access) bool {

@@ -10,19 +10,19 @@ import (
 // MaxSize is the most bytes of an allocation.
 const MaxSize = 1 << 30
 
-// alignment of allocations: what a multimem instruction moves at most at once.
+// alignment is the alignment of allocations: the largest access of a multimem instruction.
 const alignment = 16
 
-// Allocation is a rank's own memory before the others know of it.
+// Allocation is memory of one rank before the others know of it.
 type Allocation struct {
-	Offset, Size int64 // in bytes; the offset counts what this rank has allocated before
+	Offset, Size int64 // in bytes; the offset is that after this rank's earlier allocations
 
 	member *Member
 	memory []byte
 	store  *store
 }
 
-// Alloc allocates memory, zeros, for a Rendezvous. No other rank takes part.
+// Alloc allocates memory, zeroed, for a Rendezvous. No other rank takes part.
 func (m *Member) Alloc(size int64) (*Allocation, error) {
 	a, err := m.reserve(size)
 	if err != nil {
@@ -32,7 +32,7 @@ func (m *Member) Alloc(size int64) (*Allocation, error) {
 	return a, nil
 }
 
-// reserve makes an allocation at the next offset, which it does not yet take.
+// reserve makes an allocation at the next offset, and does not advance that yet.
 func (m *Member) reserve(size int64) (*Allocation, error) {
 	if size < 1 || size > MaxSize {
 		return nil, fmt.Errorf("an allocation of %d bytes: 1 to %d are expected", size, MaxSize)
@@ -41,20 +41,20 @@ func (m *Member) reserve(size int64) (*Allocation, error) {
 		store: &store{pads: map[padKey]chan []int64{}}}, nil
 }
 
-// end is the next offset.
+// end returns the next offset.
 func (a *Allocation) end() int64 {
 	return a.Offset + (a.Size+alignment-1)/alignment*alignment
 }
 
-// note is what a rank says of an allocation that the others are to know.
+// note makes the part of an allocation that the others need to know.
 func (a *Allocation) note(terms ...term) note {
 	return note{store: a.store, memory: a.memory,
 		terms: append(terms, term{"offset", strconv.FormatInt(a.Offset, 10)})}
 }
 
 // Rendezvous waits until all ranks of the group have come with an allocation of the same size at
-// the same offset; else it is a *Mismatch for all of them. Whoever's context ends ends the group.
-// It orders no operations: on a GPU it is the hosts that meet, and not the streams.
+// the same offset; else all get a *Mismatch. A rank whose context ends fails the group. It orders
+// no operations: on a GPU the hosts meet, and not the streams.
 func (a *Allocation) Rendezvous(ctx context.Context) (*Buffer, error) {
 	notes, err := a.member.meet(ctx, a.note(term{"call", "rendezvous"},
 		term{"size", strconv.FormatInt(a.Size, 10)}))
@@ -64,20 +64,20 @@ func (a *Allocation) Rendezvous(ctx context.Context) (*Buffer, error) {
 	return a.buffer(notes, ""), nil
 }
 
-// Use is what a call wants of the group's workspace.
+// Use describes a call's use of the group's workspace.
 type Use struct {
 	Size int64 // bytes, the same on all ranks
-	// Call says what the workspace is for. All ranks must mean the same, so it best has all that is
-	// to be alike, as the text of a collective.Communication has it.
+	// Call names the purpose. All ranks must state the same, so it should contain everything that
+	// must agree, such as the text of a collective.Communication.
 	Call      string
-	Capturing bool // the call is captured into a graph, in which nothing can be allocated
+	Capturing bool // the call is captured into a graph, which cannot allocate
 }
 
-// Workspace is the group's one workspace, for one call. It has at least that size: it grows to the
-// largest request, into fresh memory, and otherwise is the same memory with the same pads as
-// before. The ranks meet at every call; those that differ in size or call are told so, all of them,
-// and so are all where one would have it grow while it captures a graph. As a rendezvous, it orders
-// nothing: what the call before still reads is not to be overwritten without a barrier.
+// Workspace returns the group's one workspace, for one call, with at least the requested size. It
+// grows to the largest request, into fresh memory; otherwise it is the same memory with the same
+// pads as before. The ranks meet at every call. If they differ in size or call, or if it would grow
+// while one captures a graph, all get an error. Like a rendezvous, it orders nothing: without a
+// barrier a call must not overwrite data that the call before may still read.
 func (m *Member) Workspace(ctx context.Context, u Use) (*Buffer, error) {
 	a, err := m.workspace, error(nil)
 	had := int64(0)
@@ -106,17 +106,17 @@ func (m *Member) Workspace(ctx context.Context, u Use) (*Buffer, error) {
 	return a.buffer(notes, u.Call), nil
 }
 
-// store is the memory of all ranks, and what is known of it.
+// store holds the memory of all ranks, and the operations on it.
 type store struct {
 	once   sync.Once
 	memory [][]byte
-	log    [][]access // by the rank whose memory it is
+	log    [][]access // by owner of the memory
 	pads   map[padKey]chan []int64
 }
 
 // Buffer is symmetric memory as one rank sees it. Ranks are those of the group, 0 to Ranks − 1;
-// errors call them by their numbers in the world. An argument that is none is an error of its rank
-// alone, and nothing has happened; all other errors are the end of the group, and of all ranks.
+// errors name them by their numbers in the world. An invalid argument is an error of its rank
+// alone, and has no effect; any other error ends the group, and all ranks get it.
 type Buffer struct {
 	Size int64 // bytes on every rank
 
@@ -125,7 +125,7 @@ type Buffer struct {
 	call   string
 }
 
-// buffer is what a rank has after a meeting: the first rank's store stands for all.
+// buffer returns a rank's buffer after a meeting. All share the first rank's store.
 func (a *Allocation) buffer(notes []note, call string) *Buffer {
 	s := notes[0].store
 	s.once.Do(func() {
@@ -137,13 +137,13 @@ func (a *Allocation) buffer(notes []note, call string) *Buffer {
 	return &Buffer{Size: a.Size, member: a.member, store: s, call: call}
 }
 
-// wrong is an argument that is none.
+// wrong makes the error of an invalid argument.
 func (b *Buffer) wrong(format string, args ...any) error {
 	return fmt.Errorf("symmetric: %s: rank %d: %w", b.member.group.key, b.member.self.Rank,
 		fmt.Errorf(format, args...))
 }
 
-// checkRank says whether a rank is one of the group's.
+// checkRank checks that a rank is in the group.
 func (b *Buffer) checkRank(name string, rank int) error {
 	if rank < 0 || rank >= b.member.Ranks {
 		return b.wrong("%s: rank %d is none of 0…%d", name, rank, b.member.Ranks-1)
@@ -151,7 +151,7 @@ func (b *Buffer) checkRank(name string, rank int) error {
 	return nil
 }
 
-// checkBytes says whether there are so many bytes.
+// checkBytes checks that a range is within the buffer.
 func (b *Buffer) checkBytes(name string, at int64, n int) error {
 	if at < 0 || at > b.Size || int64(n) > b.Size-at {
 		return b.wrong("%s: %d bytes at %d: the buffer has %d", name, n, at, b.Size)

@@ -10,10 +10,10 @@ import (
 	"collsim/comm/group"
 )
 
-// note is what a rank brings to a meeting.
+// note is a rank's contribution to a meeting.
 type note struct {
-	terms  []term // that must be the same of all; the first says which call it is
-	err    error  // why it cannot take part
+	terms  []term // that must be equal for all; the first names the call
+	err    error  // the reason why it cannot take part
 	group  *common
 	store  *store
 	memory []byte
@@ -22,7 +22,7 @@ type note struct {
 
 type term struct{ what, value string }
 
-// meeting is a rank's side of one.
+// meeting is a rank's side of a meeting.
 type meeting struct {
 	key   string
 	ranks []int
@@ -30,12 +30,12 @@ type meeting struct {
 	note  note
 }
 
-// Mismatch is what the ranks of a group that meet do not agree on.
+// Mismatch reports a term on which the ranks of a group do not agree.
 type Mismatch struct {
 	Group  string
 	What   string
-	Values []string // that there are, in the order of the first rank that gives each
-	Ranks  [][]int  // who gives them, of the world
+	Values []string // distinct values, in the order of the first rank with each
+	Ranks  [][]int  // the ranks with each, in the world
 }
 
 // Error names all values and all ranks.
@@ -50,9 +50,9 @@ func (m *Mismatch) Error() string {
 	return text
 }
 
-// meet waits for all ranks at the meeting of that name and returns what they say, in their order.
-// All of them get the same error if they differ, if one cannot take part, or if one's context ends;
-// in the first case they hear from each other all the same.
+// meet waits for all ranks at the meeting with that name and returns their notes, in their order.
+// All of them get the same error if they differ, if one cannot take part, or if one's context ends.
+// If they differ they still get each other's notes.
 func (w *World) meet(ctx context.Context, name string, m *meeting) ([]note, error) {
 	q := group.Request{Member: fmt.Sprintf("rank %d", m.ranks[m.at]), Rank: m.at, Size: len(m.ranks),
 		Does: collective.Communication{Kind: collective.Barrier}, Note: m.note, Err: m.note.err,
@@ -77,7 +77,7 @@ func (w *World) meet(ctx context.Context, name string, m *meeting) ([]note, erro
 	return notes, nil
 }
 
-// differ lists what the ranks give as a term. REQUIRES: they agree on those before it.
+// differ groups the ranks by their value of a term. REQUIRES: they agree on those before it.
 func differ(notes []note, i int, ranks []int) *Mismatch {
 	x := &Mismatch{What: notes[0].terms[i].what}
 	for rank, n := range notes {
@@ -91,8 +91,8 @@ func differ(notes []note, i int, ranks []int) *Mismatch {
 	return x
 }
 
-// meet is the member's next meeting. It ends with the context, which is the end of the group, or
-// with the group. Ranks that differ go on allocating behind what any of them has allocated.
+// meet runs the member's next meeting. It ends with the context, which also ends the group, or with
+// the group. After a mismatch, ranks continue to allocate after the largest offset of any of them.
 func (m *Member) meet(ctx context.Context, n note) ([]note, error) {
 	g := m.group
 	if err := context.Cause(g.ended); err != nil {
@@ -118,7 +118,7 @@ func (m *Member) meet(ctx context.Context, n note) ([]note, error) {
 	return nil, err
 }
 
-// listed is sorted ranks in words: "rank 3", "ranks 0…3, 8".
+// listed formats sorted ranks in words: "rank 3", "ranks 0…3, 8".
 func listed(ranks []int) string {
 	var runs []string
 	for i := 0; i < len(ranks); {

@@ -18,7 +18,7 @@ import (
 type script []string
 
 // play plays a script for each rank. All have come to their end when it returns.
-func play(scripts ...script) []error {
+func run(scripts ...script) []error {
 	return on(len(scripts), func(m *symmetric.Member) error {
 		ctx, end := context.WithCancel(background)
 		defer end()
@@ -93,7 +93,7 @@ func TestRaces(t *testing.T) {
 			{"put 0", "barrier:0", "get 1", "barrier:1", "next", "put 0"},
 			{"put 1", "barrier:0", "get 0", "barrier:1", "next", "put 1"}}, ""},
 	} {
-		errs := play(c.scripts...)
+		errs := run(c.scripts...)
 		if c.want == "" {
 			require.NoError(t, errors.Join(errs...), c.name)
 			continue
@@ -133,7 +133,7 @@ func TestNoneHangs(t *testing.T) {
 		{"one is at a barrier, another calls again", []script{{"barrier:0"}, {"end", "next"}},
 			`group "tp of ranks 0, 1#0.1": 1 of 2 members have joined (rank 1); missing rank 0`},
 	} {
-		errs := play(c.scripts...)
+		errs := run(c.scripts...)
 		requireAll(t, errs, "symmetric: ")
 		require.ErrorContains(t, errs[0], c.want+": context canceled", c.name)
 		require.ErrorIs(t, errs[0], context.Canceled, c.name)
@@ -231,7 +231,7 @@ func TestRacesAreThoseOfTheDefinition(t *testing.T) {
 					(e.word == "put" || o.word == "put") && !e.after[j]
 			}
 		}
-		err := errors.Join(play(scripts...)...)
+		err := errors.Join(run(scripts...)...)
 		var race *symmetric.Race
 		require.Equal(t, want, errors.As(err, &race), "seed %d: %v: %v", seed, scripts, err)
 		if want {

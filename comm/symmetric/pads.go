@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// padWords is how many signals a rank's pad holds, as torch's of 2048 bytes: one for every rank on
-// each of padWords / ranks channels.
+// padWords is the number of signals in a rank's pad, as in torch's of 2048 bytes: one for every
+// rank on each of padWords / ranks channels.
 const padWords = 512
 
-// padKey is a word of a signal pad: that of rank to, which rank from sets.
+// padKey identifies a word of a signal pad: that of rank to which rank from sets.
 type padKey struct{ from, to, channel int }
 
-// Channels is how many channels there are, from 0.
+// Channels returns the number of channels, which count from 0.
 func (b *Buffer) Channels() int { return padWords / b.member.Ranks }
 
 // Signal sets the pad of a rank on a channel. It holds one signal: a second one waits until the
-// first has been awaited. All that this rank has done before is done for whoever awaits it.
+// first has been awaited. Everything that this rank did before happens before the await.
 func (b *Buffer) Signal(ctx context.Context, to, channel int) error {
 	if err := b.check("signal", to, channel); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (b *Buffer) Barrier(ctx context.Context, channel int) error {
 	return b.wait(ctx, "barrier", others, channel)
 }
 
-// check says whether there is such a pad.
+// check checks that a pad exists.
 func (b *Buffer) check(name string, rank, channel int) error {
 	if err := b.checkRank(name, rank); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (b *Buffer) wrongChannel(name string, channel int) error {
 		b.Channels()-1, padWords)
 }
 
-// pad is a word of a signal pad; it holds the clock of who has set it.
+// pad returns a word of a signal pad; it holds the clock of the rank that has set it.
 func (b *Buffer) pad(k padKey) chan []int64 {
 	g := b.member.group
 	g.mu.Lock()
@@ -122,14 +122,14 @@ func (b *Buffer) wait(ctx context.Context, name string, from []int, channel int)
 	return nil
 }
 
-// exchange takes a clock from one pad, or puts one to another; the one that is not meant is nil. If
-// the context ends before that, so does the group, for a reason that late gives.
+// exchange receives a clock from one pad, or sends one to another; the unused one is nil. If the
+// context ends first, the group ends, too, with the reason that late returns.
 func (g *common) exchange(ctx context.Context, from, to chan []int64, clock []int64,
 	late func() error) ([]int64, error) {
 	if err := context.Cause(g.ended); err != nil {
 		return nil, err
 	}
-	select { // also if the context has ended
+	select { // even if the context has ended
 	case got := <-from:
 		return got, nil
 	case to <- clock:
@@ -148,9 +148,10 @@ func (g *common) exchange(ctx context.Context, from, to chan []int64, clock []in
 	return nil, context.Cause(g.ended)
 }
 
-// A rank's clock is how far it knows each rank to have come, in signals: vector clocks, after
-// Mattern, "Virtual time and global states of distributed systems", 1989. An operation that was
-// made at clock c of a rank happened before all that whoever knows c of it does.
+// A rank's clock has an entry for each rank: how far that rank is known to have come, counted in
+// signals. These are vector clocks, after Mattern, "Virtual time and global states of distributed
+// systems", 1989. An operation made at clock c of a rank happened before everything that a rank
+// which knows c does.
 
 func newClocks(ranks int) [][]int64 {
 	clocks := make([][]int64, ranks)
@@ -161,8 +162,8 @@ func newClocks(ranks int) [][]int64 {
 	return clocks
 }
 
-// release takes a step that signals, and is what its signals carry: what the rank does later is not
-// known to whoever awaits them.
+// release counts a signalling step and returns the clock that its signals carry. Later operations
+// of the rank are not covered by it.
 func (m *Member) release() []int64 {
 	g := m.group
 	g.mu.Lock()
@@ -173,7 +174,7 @@ func (m *Member) release() []int64 {
 	return clock
 }
 
-// acquire has a rank know what a signal carries.
+// acquire merges the clock of a signal into that of a rank.
 func (g *common) acquire(rank int, clock []int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

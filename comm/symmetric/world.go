@@ -1,15 +1,15 @@
-// Package symmetric is the memory that the ranks of a group have in common: every rank allocates
-// the same size at the same offset, they meet to exchange where it lies, and from then on each of
-// them reads and writes that of the others without their help, with signal pads to say when.
+// Package symmetric provides memory that the ranks of a group share. Every rank allocates the same
+// size at the same offset, and they meet to exchange the addresses. From then on each of them reads
+// and writes that of the others without their help, and signal pads order these accesses.
 //
 //	Enable ─► Alloc ─► Rendezvous ─┐
 //	       └► Workspace ───────────┴─► Buffer: Put, Get, Reduce, Store · Signal, Wait, Barrier
 //
-// Ranks are goroutines and the memory is real, but none of it is touched without being checked: two
-// operations on the same bytes that no signal orders are a Race, which names both. What would hang
-// is an error of all ranks that says who waits for whom. The package follows torch's symmetric
-// memory (torch/csrc/distributed/c10d/symm_mem). It knows no collective and no schedule; the same
-// steps in a schedule are those of schedule.Lane: Get, Put, Store, Pads, LoadReduce, Multicast.
+// Ranks are goroutines and the memory is real, but every access is checked: two operations on the
+// same bytes that no signal orders are a Race, which names both. A hang is an error of all ranks
+// that says which ranks wait for which. The package follows torch's symmetric memory
+// (torch/csrc/distributed/c10d/symm_mem). It knows no collective and no schedule; the same steps in
+// a schedule are those of schedule.Lane: Get, Put, Store, Pads, LoadReduce, Multicast.
 package symmetric
 
 import (
@@ -21,7 +21,7 @@ import (
 	"collsim/comm/group"
 )
 
-// Mechanism is how ranks reach each other's memory.
+// Mechanism selects how ranks access each other's memory.
 type Mechanism uint8
 
 // The mechanisms.
@@ -29,7 +29,7 @@ const (
 	// PeerMapping maps the memory of other GPUs of one host by file descriptors
 	// (CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR).
 	PeerMapping Mechanism = iota
-	// Fabric maps the memory of GPUs of one NVLink domain, which may be of several hosts
+	// Fabric maps the memory of GPUs of one NVLink domain, which may span several hosts
 	// (CU_MEM_HANDLE_TYPE_FABRIC).
 	Fabric
 	// Network reads and writes over a network, as NVSHMEM does; no switch multicasts.
@@ -45,7 +45,7 @@ var mechanisms = [...]struct {
 	Network:     {"network", false, false},
 }
 
-// String is the mechanism's name.
+// String returns the mechanism's name.
 func (m Mechanism) String() string {
 	if int(m) >= len(mechanisms) {
 		return fmt.Sprintf("Mechanism(%d)", m)
@@ -53,33 +53,33 @@ func (m Mechanism) String() string {
 	return mechanisms[m].name
 }
 
-// Self is what a rank says of itself.
+// Self is a rank's description of itself.
 type Self struct {
-	Rank      int // of the world
+	Rank      int // in the world
 	Host      string
 	Mechanism Mechanism
 }
 
-// World is where groups are enabled. Its zero value is ready; it is shared by all ranks.
+// World enables groups. Its zero value is ready to use; all ranks share it.
 type World struct {
 	meets group.Registry
 
 	mu      sync.Mutex
-	members map[seat]*Member // that are enabled, or were when their group failed
-	enabled map[seat]int     // how often a rank has met others to enable a group
+	members map[memberKey]*Member // that are enabled, or were when their group failed
+	enabled map[memberKey]int     // number of times that a rank has met others to enable a group
 }
 
-// seat is a rank in a group.
-type seat struct {
+// memberKey identifies a rank in a group.
+type memberKey struct {
 	key  string
 	rank int
 }
 
-// MaxRanks is the most ranks that a group may have: each has a signal pad of all on channel 0.
+// MaxRanks is the most ranks of a group: a pad has a word for each of them on channel 0.
 const MaxRanks = padWords
 
-// Member is a rank's part in a group. It is one stream: its operations happen in their order, and
-// one goroutine at a time uses it and its buffers.
+// Member is a rank's part in a group. It is one stream: its operations happen in order, and only
+// one goroutine at a time may use it and its buffers.
 type Member struct {
 	Rank, Ranks int // in the group, in the order of the ranks of the world
 
@@ -89,27 +89,27 @@ type Member struct {
 	meetings  int
 	next      int64 // offset of the next allocation
 	workspace *Allocation
-	steps     int // that it has taken; under the group's lock
+	steps     int // number of its operations; guarded by the group's lock
 }
 
-// common is a group, shared by its members.
+// common is the part of a group that its members share.
 type common struct {
 	key       string
-	number    int // of this enabling, among those of its key
+	number    int // counts the enablings of its key
 	ranks     []int
 	mechanism Mechanism
-	ended     context.Context // its cause is why the group has failed
+	ended     context.Context // its cause is the reason why the group has failed
 	fail      context.CancelCauseFunc
 
-	mu     sync.Mutex // of clocks, of all memory, and of what is known of it
+	mu     sync.Mutex // guards clocks, all memory, and the records of it
 	clocks [][]int64
 }
 
-// Enable joins the group of this name and these ranks, of which self is one, and waits for the
-// others. The group is its name and the set of its ranks: the same name with other ranks is another
-// group. Whoever is enabled already gets the same member at once. All ranks must give the same
-// mechanism and, where that needs it, the same host: else it is a *Mismatch for all. A group that
-// has failed is enabled anew, without what it had allocated.
+// Enable joins the group with this name and these ranks, which include self, and waits for the
+// others. A group is identified by its name and the set of its ranks: the same name with other
+// ranks is another group. A rank that is already enabled gets the same member at once. All ranks
+// must give the same mechanism and, if that needs it, the same host: else all get a *Mismatch. A
+// failed group is enabled anew, without its allocations.
 func (w *World) Enable(ctx context.Context, name string, ranks []int, self Self) (*Member, error) {
 	ranks = slices.Sorted(slices.Values(ranks))
 	at, err := place(name, ranks, self.Rank)
@@ -117,7 +117,7 @@ func (w *World) Enable(ctx context.Context, name string, ranks []int, self Self)
 		return nil, err
 	}
 	key := fmt.Sprintf("%s of %s", name, listed(ranks))
-	s := seat{key, self.Rank}
+	s := memberKey{key, self.Rank}
 	w.mu.Lock()
 	m, number := w.members[s], w.enabled[s]
 	if m != nil && m.group.ended.Err() == nil {
@@ -129,7 +129,7 @@ func (w *World) Enable(ctx context.Context, name string, ranks []int, self Self)
 		return m, nil
 	}
 	if w.members == nil {
-		w.members, w.enabled = map[seat]*Member{}, map[seat]int{}
+		w.members, w.enabled = map[memberKey]*Member{}, map[memberKey]int{}
 	}
 	w.enabled[s]++
 	w.mu.Unlock()
@@ -156,7 +156,7 @@ func (w *World) Enable(ctx context.Context, name string, ranks []int, self Self)
 	return m, nil
 }
 
-// place is where a rank stands among sorted ranks.
+// place returns a rank's index among sorted ranks.
 func place(name string, ranks []int, rank int) (int, error) {
 	at, ok := slices.BinarySearch(ranks, rank)
 	refuse := func(format string, args ...any) (int, error) {
