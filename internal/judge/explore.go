@@ -9,20 +9,20 @@ import (
 // Limits bound an exploration.
 type Limits struct {
 	Calls  int
-	Slots  int // of connections of class FIFO; 0 is any number
-	States int // the most that are looked at
+	Slots  int // of FIFO connections; 0 is any number
+	States int // bound of the states visited
 }
 
-// Exploration is what has been seen of all interleavings.
+// An Exploration is the result of trying all interleavings.
 type Exploration struct {
-	Wrong  string // what one of them leads to; "" if nothing is wrong
+	Wrong  string // wrong result of an interleaving; "" if none
 	States int
-	Whole  bool // all states have been seen
+	Whole  bool // all states have been visited
 }
 
-// Explore tries every interleaving of the steps of all lanes, of the landings of puts and of the
-// callers, and says whether one of them gives another result, or none. It knows of no order but
-// that which the steps themselves wait for. Rendezvous is not explored.
+// Explore tries every interleaving of the steps of all lanes, of the landings of puts, and of the
+// callers. It reports an interleaving with another result, or with none. The only order it assumes
+// is what the steps themselves wait for. It does not explore rendezvous.
 func Explore(p *Plan, limits Limits) Exploration {
 	m, err := newModel(p)
 	if err != nil {
@@ -52,66 +52,67 @@ func Explore(p *Plan, limits Limits) Exploration {
 	return Exploration{Wrong: x.wrong, States: len(seen), Whole: true}
 }
 
-// explorer is what all states have in common.
+// An explorer holds what all states share.
 type explorer struct {
 	*model
 	limits  Limits
 	terms   *terms
 	conns   map[connection]int
-	ways    map[road]int
+	streams map[stream]int
 	wrong   string
-	outcome string // what the callers have read in the first interleaving, of a custom collective
+	outcome string // outputs of a custom collective in the first interleaving
 	scratch []byte
 }
 
-// road is what puts of a lane to a rank take; on one of them they land in order. A lane's own
-// stores, which a relaxed signal may overtake, take the road to nowhere.
-type road struct {
+// A stream is a sequence of puts of a lane to a rank, which land in order. A lane's own stores,
+// which a relaxed signal may overtake, form a stream to no rank.
+type stream struct {
 	lane int
 	rank int
-	way  way
+	kind putKind
 }
 
-// state is one moment of an interleaving. A slice of slices is shared by many states: what is in it
-// is replaced, not changed (replace).
+// A state is one moment of an interleaving. States share their slices of slices: replace copies
+// them, nothing changes them in place.
 type state struct {
-	numbers     []int // all of the following, one after another
+	numbers     []int // backing array of the following slices
 	memory      []int // cell → term
 	at          []int // lane → works ended in this call
-	posts, base []int // lane → in all, and when this call began
+	posts, base []int // lane → posts in all, and at the start of this call
 	call        []int // rank → calls ended
-	running     []int // rank → 1 if its caller has written the inputs of the present call
-	landed      []int // road → how many puts have landed
+	running     []int // rank → 1 if its caller has written the inputs of this call
+	landed      []int // stream → number of puts landed
 
-	value  [][]int // lane → what its work has read, if it has started
-	queue  [][]letter
-	flying [][]flight // road → puts on their way
-	told   [][]int    // rank → the outputs that its caller has read, of a custom collective
+	value    [][]int // lane → what its current work has read
+	queue    [][]letter
+	inFlight [][]flight // stream → puts in flight
+	outputs  [][]int    // rank → outputs that its caller has read, of a custom collective
 }
 
-// letter is a message; that of a put can be received when the put has landed.
+// A letter is a message. A put's message can be received once the put has landed.
 type letter struct {
-	value     []int
-	road, nth int
-	ofPut     bool
+	value       []int
+	stream, nth int
+	ofPut       bool
 }
 
-// flight is a put on its way. Its origin is read at some moment of it.
+// A flight is a put in flight. Its origin is read at some moment before it lands.
 type flight struct {
 	origin, target []int
 	value          []int // nil: not read yet
 }
 
+// newExplorer numbers the connections and streams of a model.
 func newExplorer(m *model, limits Limits) *explorer {
 	x := &explorer{model: m, limits: limits, terms: newTerms(&m.plan.Problem),
-		conns: map[connection]int{}, ways: map[road]int{}}
+		conns: map[connection]int{}, streams: map[stream]int{}}
 	for lane := range m.lanes {
-		x.way(road{lane: lane})
+		x.stream(stream{lane: lane})
 		for _, w := range m.lanes[lane].works {
 			for i := range w.step.To {
 				if t := &w.step.To[i]; t.Message() {
 					x.conn(m.to(lane, &t.Peer))
-					x.way(roadOf(w, i))
+					x.stream(streamOf(w, i))
 				}
 			}
 			for i := range w.step.From {
@@ -124,7 +125,7 @@ func newExplorer(m *model, limits Limits) *explorer {
 	return x
 }
 
-// conn and way number connections and roads.
+// conn returns the number of a connection.
 func (x *explorer) conn(c connection) int {
 	n, known := x.conns[c]
 	if !known {
@@ -134,46 +135,49 @@ func (x *explorer) conn(c connection) int {
 	return n
 }
 
-func (x *explorer) way(r road) int {
-	n, known := x.ways[r]
+// stream returns the number of a stream.
+func (x *explorer) stream(r stream) int {
+	n, known := x.streams[r]
 	if !known {
-		n = len(x.ways)
-		x.ways[r] = n
+		n = len(x.streams)
+		x.streams[r] = n
 	}
 	return n
 }
 
-// roadOf is the road of a put.
-func roadOf(w *work, target int) road {
+// streamOf returns the stream of a put.
+func streamOf(w *work, target int) stream {
 	t := &w.step.To[target]
-	r := road{lane: w.lane, rank: t.Peer.Rank, way: port}
+	r := stream{lane: w.lane, rank: t.Peer.Rank, kind: port}
 	if t.Packet {
-		r.way = packet
+		r.kind = packet
 	}
 	return r
 }
 
+// beginning returns the initial state.
 func (x *explorer) beginning() *state {
-	lanes, ranks, roads := len(x.lanes), x.plan.Problem.Ranks, len(x.ways)
-	s := &state{numbers: make([]int, x.cells+3*lanes+2*ranks+roads), value: make([][]int, lanes),
-		queue: make([][]letter, len(x.conns)), flying: make([][]flight, roads),
-		told: make([][]int, ranks)}
-	s.divide(x.cells, lanes, ranks, roads)
+	lanes, ranks, streams := len(x.lanes), x.plan.Problem.Ranks, len(x.streams)
+	s := &state{numbers: make([]int, x.cells+3*lanes+2*ranks+streams), value: make([][]int, lanes),
+		queue: make([][]letter, len(x.conns)), inFlight: make([][]flight, streams),
+		outputs: make([][]int, ranks)}
+	s.divide(x.cells, lanes, ranks, streams)
 	return s
 }
 
-// divide gives each its part of the numbers.
-func (s *state) divide(cells, lanes, ranks, roads int) {
+// divide slices numbers into the other lists.
+func (s *state) divide(cells, lanes, ranks, streams int) {
 	rest := s.numbers
 	for _, part := range []struct {
 		into *[]int
 		n    int
 	}{{&s.memory, cells}, {&s.at, lanes}, {&s.posts, lanes}, {&s.base, lanes}, {&s.call, ranks},
-		{&s.running, ranks}, {&s.landed, roads}} {
+		{&s.running, ranks}, {&s.landed, streams}} {
 		*part.into, rest = rest[:part.n:part.n], rest[part.n:]
 	}
 }
 
+// clone copies a state.
 func (s *state) clone() *state {
 	c := *s
 	c.numbers = slices.Clone(s.numbers)
@@ -181,14 +185,14 @@ func (s *state) clone() *state {
 	return &c
 }
 
-// replace is a list with another i-th element.
+// replace returns a copy of a list with another i-th element.
 func replace[T any](list [][]T, i int, with []T) [][]T {
 	list = slices.Clone(list)
 	list[i] = with
 	return list
 }
 
-// encode is equal for equal states.
+// encode returns a key that is equal for equal states.
 func (x *explorer) encode(s *state) []byte {
 	b := x.scratch[:0]
 	number := func(n int) { b = binary.AppendUvarint(b, uint64(n)) }
@@ -211,7 +215,7 @@ func (x *explorer) encode(s *state) []byte {
 			list(l.value)
 		}
 	}
-	for _, flights := range s.flying {
+	for _, flights := range s.inFlight {
 		number(len(flights))
 		for _, f := range flights {
 			if b = append(b, 0); f.value != nil {
@@ -220,21 +224,21 @@ func (x *explorer) encode(s *state) []byte {
 			}
 		}
 	}
-	for _, told := range s.told {
-		list(told)
+	for _, outputs := range s.outputs {
+		list(outputs)
 	}
 	x.scratch = b
 	return b
 }
 
-// fail notes the first thing that is wrong.
+// fail records the first error.
 func (x *explorer) fail(format string, args ...any) {
 	if x.wrong == "" {
 		x.wrong = fmt.Sprintf(format, args...)
 	}
 }
 
-// final looks at a state after which nothing happens.
+// final checks a state without successors.
 func (x *explorer) final(s *state) {
 	for rank, call := range s.call {
 		if call < x.limits.Calls {
@@ -246,7 +250,7 @@ func (x *explorer) final(s *state) {
 			x.fail("a message is never received")
 		}
 	}
-	if outcome := fmt.Sprint(s.told); x.outcome == "" {
+	if outcome := fmt.Sprint(s.outputs); x.outcome == "" {
 		x.outcome = outcome
 	} else if outcome != x.outcome {
 		x.fail("callers read %s or %s", x.outcome, outcome)

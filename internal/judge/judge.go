@@ -5,42 +5,42 @@ import (
 	"math/rand/v2"
 )
 
-// Finding is what is wrong with a schedule, in the order in which it is looked for.
+// A Finding is the fault of a schedule; faults are checked in this order.
 type Finding int
 
 // The findings.
 const (
 	Right     Finding = iota
-	Malformed         // a step that cannot be carried out
-	Deadlock          // lanes wait for what never comes
+	Malformed         // an invalid step
+	Deadlock          // lanes wait forever
 	Unmatched         // a message is never received
-	Race              // two accesses to an element have no order
-	Wrong             // an output is not what it should be, or what nobody wrote is read
+	Race              // two accesses to an element are unordered
+	Wrong             // an output is wrong, or unwritten memory is read
 )
 
-// String is the finding's name.
+// String returns the finding's name.
 func (f Finding) String() string {
 	return [...]string{"right", "malformed", "deadlock", "unmatched", "race", "wrong"}[f]
 }
 
-// Options say how to judge.
+// Options configure the judgement.
 type Options struct {
-	Calls      int // one after another on every rank, without a barrier between the ranks; at least 1
+	Calls      int // successive calls on every rank, without a barrier between ranks; at least 1
 	Rendezvous bool
-	Seed       uint64 // of the order in which steps are carried out
+	Seed       uint64 // of the order of execution
 }
 
-// Verdict is what the judge says.
+// A Verdict is the result of a judgement.
 type Verdict struct {
 	Finding  Finding
 	Why      []string
-	Slots    int  // the least with which it comes to its end
+	Slots    int  // least number of slots without a deadlock
 	Messages int  // of one call
 	InOrder  bool // every sum has its operands in rank order
-	SameTree bool // all ranks add up each element of an all_reduce in the same way
+	SameTree bool // all ranks sum each element of an all_reduce in the same order
 }
 
-// Judge says what a schedule does.
+// Judge checks a schedule.
 func Judge(p *Plan, o Options) *Verdict {
 	m, err := newModel(p)
 	if err != nil {
@@ -76,8 +76,8 @@ func Judge(p *Plan, o Options) *Verdict {
 	return v
 }
 
-// leastSlots is the least number of slots with which a model, which does with any number, comes to
-// its end.
+// leastSlots returns the least number of slots without a deadlock. REQUIRES: the model ends with
+// any number of slots.
 func leastSlots(m *model, o Options) int {
 	for slots := 1; ; slots++ {
 		c := conditions{calls: o.Calls, slots: slots, rendezvous: o.Rendezvous}
@@ -87,8 +87,8 @@ func leastSlots(m *model, o Options) int {
 	}
 }
 
-// sums says whether every sum that is an output has its operands in rank order, and whether all
-// ranks have added up each element of an all_reduce in the same way.
+// sums reports whether the sums in all outputs have their operands in rank order, and whether all
+// ranks sum each element of an all_reduce in the same order.
 func (r *run) sums() (inOrder, sameTree bool) {
 	inOrder, sameTree = true, true
 	first, _ := r.buffer(Output, 0)

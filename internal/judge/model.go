@@ -5,37 +5,38 @@ import (
 	"slices"
 )
 
-// model is a plan on cells: every element of every memory of every rank has a number.
+// A model is a plan on numbered cells: one for every element of every memory of every rank.
 type model struct {
 	plan  *Plan
-	base  [][3]int // rank, memory → its first cell
+	base  [][3]int // rank, memory → first cell
 	cells int
 	lanes []lane // of all ranks, in order
-	first []int  // rank → its first lane; and their number
+	first []int  // rank → first lane; then the number of lanes
 }
 
-// lane is what a lane does, slice by slice.
+// A lane lists what a lane does, slice by slice.
 type lane struct {
 	rank, number int
 	works        []*work
 }
 
-// work is one slice of a step, or a step that moves nothing.
+// A work is one slice of a step, or a step that moves nothing.
 type work struct {
-	rank, lane    int // lane among those of all ranks
+	rank, lane    int // lane: index among the lanes of all ranks
 	number, slice int
 	last          bool
 	step          *Step
 	reads         [][][]int // source → rank of a team → cells
-	stores        [][]int   // into → cells; nil if what is there already would be stored
+	stores        [][]int   // into → cells; nil for a copy onto itself
 	lands         [][][]int // target → rank of a team → cells
 }
 
+// String names the work.
 func (w *work) String() string {
 	return fmt.Sprintf("rank %d step %d (%s)", w.rank, w.number, w.step.text())
 }
 
-// newModel numbers the elements and says what is malformed.
+// newModel numbers the elements, and reports an invalid step.
 func newModel(p *Plan) (*model, error) {
 	m := &model{plan: p}
 	for rank, lanes := range p.Ranks {
@@ -68,7 +69,7 @@ func newModel(p *Plan) (*model, error) {
 	return m, nil
 }
 
-// number gives the cells of a rank their numbers.
+// number numbers the cells of a rank.
 func (m *model) number(rank int) {
 	var base, size [3]int
 	for b := Input; b <= Scratch; b++ {
@@ -84,14 +85,14 @@ func (m *model) number(rank int) {
 	m.base = append(m.base, base)
 }
 
-// buffer is the cells of a buffer of a rank, from the first to before the last.
+// buffer returns the cells of a rank's buffer: from … to−1.
 func (m *model) buffer(b Buffer, rank int) (from, to int) {
 	memory, begin := m.plan.home(b, rank)
 	from = m.base[rank][memory] + begin
 	return from, from + m.plan.size(b, rank)
 }
 
-// region is the cells that a region of a rank names, for a channel and a slice.
+// region returns the cells of a rank's region, for a channel and a slice.
 func (m *model) region(g *Region, rank, channel, slice int) []int {
 	from, _ := m.buffer(g.Buffer, rank)
 	cells := []int{}
@@ -103,7 +104,7 @@ func (m *model) region(g *Region, rank, channel, slice int) []int {
 			s = l.part(s, part, rank)
 		}
 		if m.plan.Slices > 1 {
-			s = (&Level{Way: "even", N: m.plan.Slices}).part(s, slice, rank)
+			s = (&Level{Split: "even", N: m.plan.Slices}).part(s, slice, rank)
 		}
 		for i := s.from; i < s.to; i++ {
 			cells = append(cells, from+i)
@@ -150,30 +151,31 @@ func (m *model) place(w *work, channel int) {
 	}
 }
 
-// isThere reports whether a work would copy what is in these cells onto itself.
+// isThere reports whether a work would copy these cells onto themselves.
 func (w *work) isThere(cells []int) bool {
 	s := w.step
 	return len(s.From) == 1 && s.From[0].Kind == Local && !s.From[0].Scaled && !s.Scaled &&
 		slices.Equal(cells, w.reads[0][0])
 }
 
-// connection is what messages of one kind between two lanes go through, in order.
+// A connection carries messages of one class and tag between two lanes, in order.
 type connection struct {
-	from, to int // among the lanes of all ranks
+	from, to int // indices among the lanes of all ranks
 	class    Class
 	tag      int
 }
 
-// to is the connection from a lane to a peer, from that from a peer to it.
+// to returns the connection from a lane to a peer.
 func (m *model) to(lane int, p *Peer) connection {
 	return connection{lane, m.first[p.Rank] + p.Lane, p.Class, p.Tag}
 }
 
+// from returns the connection from a peer to a lane.
 func (m *model) from(lane int, p *Peer) connection {
 	return connection{m.first[p.Rank] + p.Lane, lane, p.Class, p.Tag}
 }
 
-// check says what no executor can make of a step.
+// check reports an invalid step.
 func (m *model) check(lane, channel int, s *Step) error {
 	rank := m.lanes[lane].rank
 	for _, g := range s.Regions() {
@@ -225,7 +227,7 @@ func (m *model) check(lane, channel int, s *Step) error {
 	return m.plan.Problem.allows(s)
 }
 
-// allows says what a problem, or anybody, has no meaning for.
+// allows reports a step that no collective, or not this one, can have.
 func (p *Problem) allows(s *Step) error {
 	operands, scaled := 0, s.Scaled
 	for i := range s.From {
@@ -263,5 +265,5 @@ func (p *Problem) allows(s *Step) error {
 	return nil
 }
 
-// twice reports whether a rank is named twice. REQUIRES: they are sorted.
+// twice reports whether a rank occurs twice. REQUIRES: team is sorted.
 func twice(team []int) bool { return len(slices.Compact(slices.Clone(team))) < len(team) }

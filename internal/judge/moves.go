@@ -2,7 +2,7 @@ package judge
 
 import "slices"
 
-// moves are the states after one more thing has happened.
+// moves returns all states that follow after one event.
 func (x *explorer) moves(s *state) (next []*state) {
 	for lane := range x.lanes {
 		k := &x.lanes[lane]
@@ -25,8 +25,8 @@ func (x *explorer) moves(s *state) (next []*state) {
 			next = append(next, t)
 		}
 	}
-	for road := range s.flying {
-		next = append(next, fly(s, road)...)
+	for stream := range s.inFlight {
+		next = append(next, fly(s, stream)...)
 	}
 	for rank := range s.call {
 		if s.call[rank] == x.limits.Calls {
@@ -41,8 +41,8 @@ func (x *explorer) moves(s *state) (next []*state) {
 	return next
 }
 
-// atOnce reports whether a work reads no memory or stores none: what happens between its start and
-// its end might then as well happen before it or after it, and need not be told apart.
+// atOnce reports whether a work reads no memory or stores none. Its start and its end need not be
+// separate events: anything in between might as well happen before or after it.
 func (w *work) atOnce() bool {
 	reads, stores := false, false
 	for _, source := range w.reads {
@@ -58,33 +58,34 @@ func (w *work) atOnce() bool {
 	return !reads || !stores
 }
 
-// fly reads the origin of a put on a road, or lands the first of them.
-func fly(s *state, road int) (next []*state) {
-	for i, f := range s.flying[road] {
+// fly returns the states after a put of a stream has read its origin, and after the first one has
+// landed.
+func fly(s *state, stream int) (next []*state) {
+	for i, f := range s.inFlight[stream] {
 		if f.value == nil {
 			t := s.clone()
 			f.value = make([]int, len(f.origin))
 			for j, cell := range f.origin {
 				f.value[j] = s.memory[cell]
 			}
-			flights := slices.Clone(s.flying[road])
+			flights := slices.Clone(s.inFlight[stream])
 			flights[i] = f
-			t.flying = replace(s.flying, road, flights)
+			t.inFlight = replace(s.inFlight, stream, flights)
 			next = append(next, t)
 		} else if i == 0 {
 			t := s.clone()
 			for j, cell := range f.target {
 				t.memory[cell] = f.value[j]
 			}
-			t.flying = replace(s.flying, road, s.flying[road][1:])
-			t.landed[road]++
+			t.inFlight = replace(s.inFlight, stream, s.inFlight[stream][1:])
+			t.landed[stream]++
 			next = append(next, t)
 		}
 	}
 	return next
 }
 
-// begin has the caller of a rank write the inputs.
+// begin returns the state after a rank's caller has written the inputs.
 func (x *explorer) begin(s *state, rank int) *state {
 	t := s.clone()
 	t.running[rank] = 1
@@ -98,17 +99,17 @@ func (x *explorer) begin(s *state, rank int) *state {
 	return t
 }
 
-// idle reports whether all lanes of a rank have ended, and what they have stored is there.
+// idle reports whether all lanes of a rank have ended, and their stores are visible.
 func (x *explorer) idle(s *state, rank int) bool {
 	for lane := x.first[rank]; lane < x.first[rank+1]; lane++ {
-		if s.at[lane] < len(x.lanes[lane].works) || len(s.flying[x.way(road{lane: lane})]) > 0 {
+		if s.at[lane] < len(x.lanes[lane].works) || len(s.inFlight[x.stream(stream{lane: lane})]) > 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// end has the caller of a rank read the outputs.
+// end returns the state after a rank's caller has read the outputs.
 func (x *explorer) end(s *state, rank int) *state {
 	t := s.clone()
 	t.running[rank] = 0
@@ -116,7 +117,7 @@ func (x *explorer) end(s *state, rank int) *state {
 	p := &x.plan.Problem
 	from, to := x.model.buffer(Output, rank)
 	if p.Kind == "custom" {
-		t.told = replace(s.told, rank, slices.Concat(s.told[rank], s.memory[from:to]))
+		t.outputs = replace(s.outputs, rank, slices.Concat(s.outputs[rank], s.memory[from:to]))
 	}
 	for cell := from; cell < to && p.defined(); cell++ {
 		if why := x.terms.wrong(s.memory[cell], rank, s.call[rank], cell-from); why != "" {
@@ -140,7 +141,7 @@ func (x *explorer) can(s *state, w *work) bool {
 			continue
 		}
 		letters := s.queue[x.conn(x.from(w.lane, &f.Peer))]
-		if len(letters) == 0 || letters[0].ofPut && s.landed[letters[0].road] < letters[0].nth {
+		if len(letters) == 0 || letters[0].ofPut && s.landed[letters[0].stream] < letters[0].nth {
 			return false
 		}
 	}
@@ -157,7 +158,7 @@ func (x *explorer) can(s *state, w *work) bool {
 			return false
 		}
 	}
-	if !w.relaxes() && len(s.flying[x.way(road{lane: w.lane})]) > 0 {
+	if !w.relaxes() && len(s.inFlight[x.stream(stream{lane: w.lane})]) > 0 {
 		return false
 	}
 	return !w.step.Flush || x.flushed(s, w.lane)
@@ -175,8 +176,8 @@ func (w *work) relaxes() bool {
 
 // flushed reports whether the origins of all puts of a lane have been read.
 func (x *explorer) flushed(s *state, lane int) bool {
-	for r, n := range x.ways {
-		for _, f := range s.flying[n] {
+	for r, n := range x.streams {
+		for _, f := range s.inFlight[n] {
 			if r.lane == lane && f.value == nil {
 				return false
 			}
@@ -185,7 +186,7 @@ func (x *explorer) flushed(s *state, lane int) bool {
 	return true
 }
 
-// read is what a work has read and combined when it starts.
+// read returns the combined value of a work's sources.
 func (x *explorer) read(s *state, w *work) []int {
 	value, err := reckoner{x.terms, x.fail}.value(w, s.memory, func(i int) []int {
 		return s.queue[x.conn(x.from(w.lane, &w.step.From[i].Peer))][0].value
@@ -196,7 +197,7 @@ func (x *explorer) read(s *state, w *work) []int {
 	return value
 }
 
-// finish ends a work: it takes its messages, stores and sends.
+// finish ends a work: it receives its messages, stores and sends.
 func (x *explorer) finish(s *state, w *work, value []int) {
 	for i := range w.step.From {
 		if f := &w.step.From[i]; f.Kind == Message {
@@ -219,14 +220,14 @@ func (x *explorer) finish(s *state, w *work, value []int) {
 		}
 		l := letter{value: value}
 		if t.At {
-			l.road, l.ofPut = x.way(roadOf(w, i)), true
-			l.nth = s.landed[l.road] + len(s.flying[l.road]) + 1
+			l.stream, l.ofPut = x.stream(streamOf(w, i)), true
+			l.nth = s.landed[l.stream] + len(s.inFlight[l.stream]) + 1
 			f := flight{value: value, target: w.lands[i][0]}
 			if w.step.lasts() && len(w.step.From) == 1 && w.step.From[0].Kind == Local &&
 				!w.step.From[0].Scaled && !w.step.Scaled {
 				f.value, f.origin = nil, w.reads[0][0]
 			}
-			s.flying = replace(s.flying, l.road, append(slices.Clip(s.flying[l.road]), f))
+			s.inFlight = replace(s.inFlight, l.stream, append(slices.Clip(s.inFlight[l.stream]), f))
 		}
 		c := x.conn(x.to(w.lane, &t.Peer))
 		s.queue = replace(s.queue, c, append(slices.Clip(s.queue[c]), l))
@@ -238,13 +239,13 @@ func (x *explorer) finish(s *state, w *work, value []int) {
 	s.at[w.lane]++
 }
 
-// store writes a value; if a relaxed signal follows, only some time later.
+// store writes a value. If a relaxed signal follows, the value becomes visible later.
 func (x *explorer) store(s *state, w *work, cells, value []int) {
 	works := x.lanes[w.lane].works
 	if next := s.at[w.lane] + 1; next < len(works) && works[next].relaxes() && !w.step.reports() {
-		own := x.way(road{lane: w.lane})
+		own := x.stream(stream{lane: w.lane})
 		f := flight{value: value, target: cells}
-		s.flying = replace(s.flying, own, append(slices.Clip(s.flying[own]), f))
+		s.inFlight = replace(s.inFlight, own, append(slices.Clip(s.inFlight[own]), f))
 		return
 	}
 	for i, cell := range cells[:min(len(cells), len(value))] {
@@ -252,7 +253,7 @@ func (x *explorer) store(s *state, w *work, cells, value []int) {
 	}
 }
 
-// reports reports whether somebody learns from a step that it has ended.
+// reports reports whether another lane can learn of the end of the step.
 func (s *Step) reports() bool {
 	return s.Post || slices.ContainsFunc(s.To, func(t Target) bool {
 		return t.Message() && !t.Relaxed

@@ -1,14 +1,14 @@
 package judge
 
-// What happens before what. A deed has three moments: it starts; it is done, when all is read and
-// stored and its messages are on their way; and it ends. The last two are one but in rendezvous,
-// where a deed ends when its messages of class FIFO have been received.
+// The happens-before order. A deed has three moments. It starts. It is done when everything is read
+// and stored, and its messages are sent. It ends. The last two differ only in rendezvous, where a
+// deed ends when its FIFO messages have been received.
 //
-// Order comes from the lane (a work starts when the one before has ended), from a post to who
-// awaits it, from a message to who receives it, and from the callers. A relaxed message reports no
-// more than that its rank has begun the call. A slot that is freed reports nothing.
+// Order comes from the lane (a work starts after the end of the previous one), from a post to its
+// awaits, from a message to its receive, and from the callers. A relaxed message only shows that
+// its rank has begun the call. A freed slot shows nothing.
 
-// The moments of a deed e are 3e + these.
+// The moments of deed e are 3e plus these.
 const (
 	starts = iota
 	done
@@ -16,24 +16,25 @@ const (
 	moments
 )
 
-// never is the moment at which what is still on its way comes to rest.
+// never is the end of an access that no moment is known to follow.
 const never = -1
 
-// order is the graph of all moments of a run.
+// An order is the happens-before graph of all moments of a run.
 type order struct {
 	*run
-	after   [][]int // moment → moments that come after it
-	reached []set   // moment → itself and all that come after it; nil until asked for
-	flushed []int   // deed → the flush that has completed its puts, −1 for none
-	met     [][]int // deed → by target, who has received the message, −1 for nobody
+	after   [][]int // moment → its direct successors
+	reached []set   // moment → itself and all later moments; nil until computed
+	flushed []int   // deed → the flush that completed its puts, −1 for none
+	met     [][]int // deed → by target, the deed that received the message, −1 for none
 }
 
-// set is a set of moments, a bit each.
+// A set is a set of moments as a bit map.
 type set []uint64
 
+// has reports whether the set contains a moment.
 func (s set) has(i int) bool { return s[i/64]>>(i%64)&1 == 1 }
 
-// newOrder draws the graph of a run that has come to its end.
+// newOrder builds the graph of a completed run.
 func newOrder(r *run) *order {
 	n := len(r.deeds)
 	o := &order{run: r, after: make([][]int, moments*n), reached: make([]set, moments*n),
@@ -80,10 +81,11 @@ func newOrder(r *run) *order {
 	return o
 }
 
+// edge adds an edge.
 func (o *order) edge(before, after int) { o.after[before] = append(o.after[before], after) }
 
-// caller puts a deed of a rank's caller after all that its lanes have done, and before what they do
-// next.
+// caller orders a deed of a rank's caller after all earlier works of its lanes, and before their
+// next ones.
 func (o *order) caller(e int, last, begun []int) {
 	d := &o.deeds[e]
 	if d.call > 0 || d.reads {
@@ -98,7 +100,7 @@ func (o *order) caller(e int, last, begun []int) {
 	begun[d.rank] = e
 }
 
-// hears puts a deed after the message that it has received.
+// hears orders a deed after the message that it has received.
 func (o *order) hears(e int, h heard, calls [][]int) {
 	if h.from < 0 {
 		return
@@ -116,7 +118,7 @@ func (o *order) hears(e int, h heard, calls [][]int) {
 	}
 }
 
-// reach is a moment and all that come after it.
+// reach returns a moment and all later ones.
 func (o *order) reach(moment int) set {
 	if o.reached[moment] == nil {
 		all := make(set, len(o.after)/64+1)
@@ -131,7 +133,7 @@ func (o *order) reach(moment int) set {
 	return o.reached[moment]
 }
 
-// leavesEarly is, of a barrier, a rank that leaves and one that need not have come by then.
+// leavesEarly returns, for a barrier, a rank that may leave before another has come.
 func (o *order) leavesEarly() (rank, absent int, early bool) {
 	comes, leaves := make([]int, len(o.call)), make([]int, len(o.call))
 	for e := range o.deeds {

@@ -2,25 +2,25 @@ package judge
 
 import "slices"
 
-// Plan is a schedule as it was read, written out: every lane of every rank is a list of steps, with
-// the numbers that they have on that rank.
+// A Plan is an unrolled schedule: every lane of every rank is a list of steps, with that rank's
+// numbers.
 type Plan struct {
 	Name    string
 	Problem Problem
-	Slots   int // messages that a connection holds; 0 leaves it open
-	Slices  int // every step that moves data is so many in order
+	Slots   int // of a connection; 0 leaves it open
+	Slices  int // number of sub-steps of a step that moves data
 	Scratch int // elements
 	Cuts    [3]Cut
 	Ranks   [][]Lane
 }
 
-// Lane is steps in order, in a channel.
+// A Lane is a list of steps in a channel.
 type Lane struct {
 	Channel int
 	Steps   []Step
 }
 
-// Buffer is one of a rank's buffers.
+// A Buffer names one of a rank's buffers.
 type Buffer int
 
 // The buffers.
@@ -30,14 +30,14 @@ const (
 	Scratch
 )
 
-// Region is blocks of a tile of a buffer, in order.
+// A Region is blocks of a tile of a buffer, in order.
 type Region struct {
 	Buffer Buffer
 	Tile   int
 	Blocks []int
 }
 
-// Class is how many messages a connection holds.
+// A Class determines how many messages a connection buffers.
 type Class int
 
 // The classes.
@@ -45,28 +45,28 @@ const (
 	FIFO Class = iota // the schedule's slots
 	Pad               // one
 	Free              // any number
-	Puts              // any number, of puts alone
+	Puts              // any number, of puts only
 )
 
-// Peer is the other end of a connection.
+// A Peer is the other end of a connection.
 type Peer struct {
 	Rank, Lane int
 	Class      Class
 	Tag        int
 }
 
-// Kind is where a source comes from.
+// A Kind is the kind of a source.
 type Kind int
 
 // The kinds of source.
 const (
 	Local    Kind = iota // a region of this rank
 	Message              // the next message of a peer
-	Get                  // a region of a peer, read without its help
-	Multimem             // a region of every rank of a team, added up by the switch
+	Get                  // a region of a peer, read one-sided
+	Multimem             // a region of every rank of a team, summed by the switch
 )
 
-// Source is an operand of a step.
+// A Source is an operand of a step.
 type Source struct {
 	Kind   Kind
 	Peer   Peer
@@ -75,8 +75,8 @@ type Source struct {
 	Scaled bool
 }
 
-// Target is whom a step sends to. At says that the value lands in Region of the peer; with a Team,
-// in that of every rank of it.
+// A Target is a destination of a step. With At, the value is stored in the peer's Region, or in
+// that of every rank of the Team.
 type Target struct {
 	Peer                          Peer
 	At                            bool
@@ -88,21 +88,21 @@ type Target struct {
 // Put reports whether the source is the message of a put.
 func (f *Source) Put() bool { return f.Kind == Message && f.Peer.Class == Puts }
 
-// Event is the number of posts of a lane of the same rank.
+// An Event is a number of posts of a lane of the same rank.
 type Event struct{ Lane, Posts int }
 
-// Step is one instruction.
+// A Step is one instruction.
 type Step struct {
 	From                []Source
 	Into                []Region
 	To                  []Target
 	After               []Event
 	Scaled, Post, Flush bool
-	Compute             string // the time that a kernel takes, as in 5000ps
+	Compute             string // duration of a kernel, such as 5000ps
 	Round               int
 }
 
-// Moves reports whether a step reads or writes a region: such a step is cut into slices.
+// Moves reports whether a step reads or writes a region. Such a step is cut into slices.
 func (s *Step) Moves() bool {
 	if len(s.Into) > 0 || len(s.From) > 1 || len(s.From) == 1 && len(s.To) > 0 {
 		return true
@@ -115,18 +115,18 @@ func (s *Step) waits() bool {
 	return len(s.From) == 1 && s.From[0].Kind == Message && len(s.Into) == 0 && len(s.To) == 0
 }
 
-// Message reports whether somebody receives what goes to the target.
+// Message reports whether the target receives a message.
 func (t *Target) Message() bool { return !t.Silent && t.Team == nil }
 
-// lasts reports whether the origin of what the step sends is read after its end, until a flush: a
-// put by the port, which somebody else's engine carries out.
+// lasts reports whether the step's origin is read after its end, until a flush. That is a put
+// through the port, which another engine executes.
 func (s *Step) lasts() bool {
 	return slices.ContainsFunc(s.To, func(t Target) bool {
 		return t.At && t.Message() && !t.Packet
 	})
 }
 
-// Regions are all that a step names.
+// Regions lists all regions of a step.
 func (s *Step) Regions() (list []*Region) {
 	for i := range s.From {
 		if s.From[i].Kind != Message {
@@ -144,7 +144,7 @@ func (s *Step) Regions() (list []*Region) {
 	return list
 }
 
-// Clone copies a plan and all that it points to.
+// Clone returns a deep copy of the plan.
 func (p *Plan) Clone() *Plan {
 	c := *p
 	c.Problem.Splits = nil
@@ -167,7 +167,7 @@ func (p *Plan) Clone() *Plan {
 	return &c
 }
 
-// Clone copies a step and all that it points to.
+// Clone returns a deep copy of the step.
 func (s *Step) Clone() Step {
 	c := *s
 	c.From, c.Into, c.To = slices.Clone(s.From), slices.Clone(s.Into), slices.Clone(s.To)
@@ -186,7 +186,7 @@ func (s *Step) Clone() Step {
 	return c
 }
 
-// Size is the number of elements of all buffers, and of sub-steps of all lanes.
+// Size returns the number of elements of all buffers, and of sub-steps of all lanes.
 func (p *Plan) Size() (elements, steps int) {
 	for r, lanes := range p.Ranks {
 		for b := Input; b <= Scratch; b++ {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Problem is what a schedule is to compute. A rank's element names follow the NCCL call: count is
-// one rank's vector, or its block of a vector of n blocks.
+// A Problem is the collective of a schedule. Counts follow NCCL's calls: the length of a rank's
+// vector, or of its block of a vector of n blocks.
 type Problem struct {
 	Kind, Type, Op string
 	Post, InPlace  bool
@@ -16,7 +16,7 @@ type Problem struct {
 	Splits         [][]int
 }
 
-// The words of the header, and which kinds are of which sort.
+// The words of the header, by sort.
 const (
 	plainKinds = " all_reduce all_gather reduce_scatter broadcast reduce gather scatter " +
 		"all_to_all send_recv barrier "
@@ -28,10 +28,10 @@ const (
 		"int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
 )
 
-// among reports whether a word is one of a list.
+// among reports whether a list contains a word.
 func among(list, word string) bool { return strings.Contains(list, " "+word+" ") }
 
-// check says what is wrong with a problem.
+// check validates a problem.
 func (p *Problem) check() error {
 	rows := map[string]int{"all_to_allv": p.Ranks, "custom": 2, "all_gatherv": 1,
 		"reduce_scatterv": 1}[p.Kind]
@@ -64,7 +64,7 @@ func (p *Problem) check() error {
 	return nil
 }
 
-// size is the number of elements of a rank's buffer.
+// size returns the number of elements of a rank's buffer.
 func (p *Plan) size(b Buffer, rank int) int {
 	switch b {
 	case Input:
@@ -75,6 +75,7 @@ func (p *Plan) size(b Buffer, rank int) int {
 	return p.Scratch
 }
 
+// in returns the number of elements of a rank's input.
 func (p *Problem) in(rank int) int {
 	switch p.Kind {
 	case "all_reduce", "all_gather", "reduce", "gather", "send_recv":
@@ -95,6 +96,7 @@ func (p *Problem) in(rank int) int {
 	return 0
 }
 
+// out returns the number of elements of a rank's output.
 func (p *Problem) out(rank int) int {
 	switch p.Kind {
 	case "all_reduce", "broadcast", "reduce_scatter", "scatter", "send_recv":
@@ -117,6 +119,7 @@ func (p *Problem) out(rank int) int {
 	return 0
 }
 
+// atRoot returns n at the root, else 0.
 func (p *Problem) atRoot(rank, n int) int {
 	if rank != p.Root {
 		return 0
@@ -124,7 +127,7 @@ func (p *Problem) atRoot(rank, n int) int {
 	return n
 }
 
-// column is what every rank sends to one, of all_to_allv.
+// column lists what every rank sends to one rank in an all_to_allv.
 func (p *Problem) column(rank int) (list []int) {
 	for _, row := range p.Splits {
 		list = append(list, row[rank])
@@ -132,6 +135,7 @@ func (p *Problem) column(rank int) (list []int) {
 	return list
 }
 
+// sum returns the sum of a list.
 func sum(list []int) (total int) {
 	for _, n := range list {
 		total += n
@@ -139,8 +143,8 @@ func sum(list []int) (total int) {
 	return total
 }
 
-// home is the memory that a buffer of a rank lies in, and where it begins there: in place, the
-// input and the output share one, in which the smaller one is the rank's block of the larger.
+// home returns the memory of a rank's buffer, and the buffer's start in it. In place, input and
+// output share a memory, where the smaller one is the rank's block of the larger.
 func (p *Plan) home(b Buffer, rank int) (memory Buffer, begin int) {
 	q := &p.Problem
 	if !q.InPlace || b == Scratch {
@@ -161,7 +165,7 @@ func (p *Plan) home(b Buffer, rank int) (memory Buffer, begin int) {
 // everyRank stands for the combination of all ranks' inputs.
 const everyRank = -1
 
-// want is what element i of a rank's output must be: an element of the input of a rank.
+// want returns the value that element i of a rank's output must have: an element of a rank's input.
 func (p *Problem) want(rank, i int) (from, element int) {
 	switch p.Kind {
 	case "reduce_scatter":
@@ -188,7 +192,7 @@ func (p *Problem) want(rank, i int) (from, element int) {
 	return everyRank, i // all_reduce, reduce
 }
 
-// piece is which of the pieces element i is in, and where in there.
+// piece returns the piece that contains element i, and the position within.
 func piece(lengths []int, i int) (which, within int) {
 	for which < len(lengths) && i >= lengths[which] {
 		i -= lengths[which]
@@ -197,11 +201,11 @@ func piece(lengths []int, i int) (which, within int) {
 	return which, i
 }
 
-// defined reports whether outputs have a value that the kind defines.
+// defined reports whether the kind defines the values of outputs.
 func (p *Problem) defined() bool { return p.Kind != "custom" && p.Kind != "barrier" }
 
-// scales says whether every input is scaled when it is first read, or every output after the last
-// addition: premulsum and the mean of floats before, other means after.
+// scales reports whether inputs are scaled when first read, or outputs after the last addition.
+// Premulsum and the mean of floats scale before, other means after.
 func (p *Problem) scales() (before, after bool) {
 	isFloat := strings.HasPrefix(p.Type, "float") || strings.HasPrefix(p.Type, "bfloat")
 	switch {
@@ -213,8 +217,8 @@ func (p *Problem) scales() (before, after bool) {
 	return isFloat && !p.Post, !isFloat || p.Post
 }
 
-// tiles is how many tiles a buffer has. Of tiles of a size, that is how many the longest part has
-// that is cut into them, on any rank.
+// tiles returns the number of tiles of a buffer. If tiles have a fixed size, it is that of the
+// longest part that is cut into them, on any rank.
 func (p *Plan) tiles(b Buffer) int {
 	most := 1
 	for rank := range p.Problem.Ranks {
@@ -223,7 +227,7 @@ func (p *Plan) tiles(b Buffer) int {
 			l := &p.Cuts[b][i]
 			parts := l.parts()
 			if l.Axis == "tile" {
-				if l.Way == "size" {
+				if l.Split == "size" {
 					parts = (longest + l.N - 1) / l.N
 				}
 				most = max(most, parts)
@@ -235,22 +239,22 @@ func (p *Plan) tiles(b Buffer) int {
 	return most
 }
 
-// Cut divides a buffer, outermost level first.
+// A Cut divides a buffer, outermost level first.
 type Cut []Level
 
-// Level is one division: its axis is channel, tile or block, its way even, ceil, size, aligned or
-// table.
+// A Level is one division. Its axis is channel, tile or block; it splits as even, ceil, size,
+// aligned or table.
 type Level struct {
-	Axis, Way string
-	N, Align  int
-	Ends      [][]int // of table: of all ranks, or of each
-	ByRank    bool
-	Mirrored  bool // by ranks whose digits are in the opposite order
+	Axis, Split string
+	N, Align    int
+	Ends        [][]int // of a table: one row for all ranks, or one for each
+	ByRank      bool
+	Mirrored    bool // by ranks with their digits reversed
 }
 
-// parts is how many parts a level has; of size it depends on what is cut, and 0 is returned.
+// parts returns the number of parts of a level; 0 for size, which depends on the length.
 func (l *Level) parts() int {
-	switch l.Way {
+	switch l.Split {
 	case "table":
 		return len(l.Ends[0])
 	case "size":
@@ -259,7 +263,8 @@ func (l *Level) parts() int {
 	return l.N
 }
 
-// Blocks is how many blocks a buffer has, and whether they are numbered by rank, or mirrored rank.
+// Blocks returns the number of blocks of a buffer, and whether they are numbered by rank, or by
+// mirrored rank.
 func (c Cut) Blocks() (n int, byRank, mirrored bool) {
 	i := slices.IndexFunc(c, func(l Level) bool { return l.Axis == "block" })
 	if i < 0 {
@@ -268,14 +273,14 @@ func (c Cut) Blocks() (n int, byRank, mirrored bool) {
 	return c[i].parts(), c[i].ByRank, c[i].Mirrored
 }
 
-// stretch is elements from … to−1.
+// A stretch is the elements from … to−1.
 type stretch struct{ from, to int }
 
-// part is the i-th part of a stretch; empty beyond the last.
+// part returns the i-th part of a stretch; empty beyond the last.
 func (l *Level) part(s stretch, i, rank int) stretch {
 	n := s.to - s.from
 	var from, to int
-	switch l.Way {
+	switch l.Split {
 	case "even":
 		from = times(i, n/l.N, n) + min(i, n%l.N)
 		to = from + n/l.N
@@ -289,10 +294,10 @@ func (l *Level) part(s stretch, i, rank int) stretch {
 		}
 	default:
 		size := l.N
-		if l.Way != "size" {
+		if l.Split != "size" {
 			size = (n + l.N - 1) / l.N
 		}
-		if l.Way == "aligned" {
+		if l.Split == "aligned" {
 			size = (size + l.Align - 1) / l.Align * l.Align
 		}
 		from, to = times(i, size, n), times(i+1, size, n)
@@ -300,10 +305,10 @@ func (l *Level) part(s stretch, i, rank int) stretch {
 	return stretch{s.from + min(from, n), s.from + min(to, n)}
 }
 
-// longest is the length of the longest part of a length, of any rank.
+// longest returns the length of the longest part of n elements, on any rank.
 func (l *Level) longest(n int) (most int) {
 	for rank := range max(1, len(l.Ends)) {
-		for i := range min(n, l.parts()) { // those after the first n elements are empty
+		for i := range min(n, l.parts()) { // parts beyond the first n are empty
 			part := l.part(stretch{0, n}, i, rank)
 			most = max(most, part.to-part.from)
 		}
@@ -311,7 +316,7 @@ func (l *Level) longest(n int) (most int) {
 	return most
 }
 
-// times is a·b, but no more than most.
+// times returns a·b, but at most most.
 func times(a, b, most int) int {
 	if b > 0 && a > most/b {
 		return most

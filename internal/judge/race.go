@@ -2,34 +2,35 @@ package judge
 
 import "fmt"
 
-// access is how a deed touches an element, from one moment to another.
+// An access is a deed's access to an element, from one moment to another.
 type access struct {
 	deed       int
 	writes     bool
-	start, end int // moments; end may be never
-	puts       way // of the target of a put that has a message
+	start, end int     // moments; end may be never
+	puts       putKind // kind of the put that stores here and has a message
 }
 
-// way is how a put goes to its peer; those of a lane that go the same way land in order.
-type way int
+// A putKind says how a put reaches its peer. Puts of one kind from one lane land in order.
+type putKind int
 
 const (
-	noPut  way = iota
-	port       // by an engine that the lane asks
-	packet     // by the lane's own stores, with a flag in every word
+	noPut  putKind = iota
+	port           // by an engine of the port
+	packet         // by the lane's own stores, with a flag in every word
 )
 
-// races says which accesses to an element, one of them writing, have no order.
+// races reports unordered accesses to an element, if one of them writes; once for each pair of
+// deeds.
 func (o *order) races() (found []string) {
-	told := map[[2]int]bool{} // of two deeds, once
+	reported := map[[2]int]bool{} // pairs of deeds
 	for cell, list := range o.accesses() {
 		for i := range list {
 			for j := range i {
 				pair := [2]int{list[j].deed, list[i].deed}
-				if told[pair] || !o.unordered(list, &list[j], &list[i]) {
+				if reported[pair] || !o.unordered(list, &list[j], &list[i]) {
 					continue
 				}
-				told[pair] = true
+				reported[pair] = true
 				found = append(found, fmt.Sprintf("element %s: %s and %s", o.where(cell),
 					o.who(&list[j]), o.who(&list[i])))
 			}
@@ -38,21 +39,21 @@ func (o *order) races() (found []string) {
 	return found
 }
 
-// unordered reports whether two accesses to an element, of all in a list, race. A work does not
-// race with itself: it has read all before it stores.
+// unordered reports whether two accesses in an element's list race. A work does not race with
+// itself: it reads everything before it stores.
 func (o *order) unordered(list []access, a, b *access) bool {
-	return (a.writes || b.writes) && a.deed != b.deed && !o.sameWay(a, b) &&
+	return (a.writes || b.writes) && a.deed != b.deed && !o.sameKind(a, b) &&
 		!o.before(list, a, b) && !o.before(list, b, a)
 }
 
-// sameWay reports whether two accesses are of puts that land in order.
-func (o *order) sameWay(a, b *access) bool {
+// sameKind reports whether two accesses are of puts that land in order.
+func (o *order) sameKind(a, b *access) bool {
 	return a.puts != noPut && a.puts == b.puts &&
 		o.deeds[a.deed].work.lane == o.deeds[b.deed].work.lane
 }
 
-// before reports whether an access has come to rest before another begins: itself, or with a put to
-// the same place that has landed by then, and has come after it or is of the same work.
+// before reports whether an access has ended before another begins. That holds for a put, too, if a
+// later put of the same kind, or one of the same work, has landed by then.
 func (o *order) before(list []access, a, b *access) bool {
 	rests := func(c *access) bool { return c.end != never && o.reach(c.end).has(b.start) }
 	if rests(a) {
@@ -63,14 +64,14 @@ func (o *order) before(list []access, a, b *access) bool {
 		if c == a || c.puts == noPut || c.deed < a.deed || !rests(c) {
 			continue
 		}
-		if c.deed == a.deed || o.sameWay(a, c) || o.before(list, a, c) {
+		if c.deed == a.deed || o.sameKind(a, c) || o.before(list, a, c) {
 			return true
 		}
 	}
 	return false
 }
 
-// accesses is how every cell is touched.
+// accesses lists the accesses to every cell.
 func (o *order) accesses() [][]access {
 	all := make([][]access, o.cells)
 	touch := func(cells []int, a access) {
@@ -112,8 +113,8 @@ func (o *order) accesses() [][]access {
 	return all
 }
 
-// readUntil is when the sources of a deed have been read: those of a put by the port until a flush,
-// and in rendezvous those of a send until all have received it.
+// readUntil returns the moment until which a deed's sources are read. For a put through the port
+// that is a flush; in rendezvous, for a send, the receipt by all.
 func (o *order) readUntil(e int) int {
 	step := o.deeds[e].work.step
 	if step.lasts() {
@@ -125,7 +126,7 @@ func (o *order) readUntil(e int) int {
 	meetings, by := 0, never
 	for i := range step.To {
 		if t := &step.To[i]; o.rendezvous && t.Message() && t.Peer.Class == FIFO {
-			if meetings++; !t.Relaxed { // which would tell nobody that it has been read
+			if meetings++; !t.Relaxed { // a relaxed message does not show that it has been read
 				by = o.met[e][i]
 			}
 		}
@@ -139,8 +140,8 @@ func (o *order) readUntil(e int) int {
 	return moments*e + ends
 }
 
-// landing is the access of what lands: a put that has a message is on its way until somebody has
-// received that.
+// landing returns the access of a put. A put with a message is in flight until the message has been
+// received.
 func (o *order) landing(e, target int, a access) access {
 	t := &o.deeds[e].work.step.To[target]
 	if !t.Message() {
@@ -168,6 +169,7 @@ func (o *order) where(cell int) string {
 	return fmt.Sprint(cell)
 }
 
+// who names an access.
 func (o *order) who(a *access) string {
 	d, verb := &o.deeds[a.deed], "reads"
 	if a.writes {

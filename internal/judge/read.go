@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// ErrLarge is a text that is longer, written out, than the judge takes.
+// ErrLarge reports a text that is too long for the judge when unrolled.
 var ErrLarge = errors.New("too large to judge")
 
-// Bounds of what is read.
+// Bounds of a text.
 const (
-	mostSteps = 5000    // written out, of all lanes
+	mostSteps = 5000    // unrolled, of all lanes
 	mostParts = 1 << 24 // of a cut
-	mostDeep  = 4       // loops in loops
+	mostDeep  = 4       // depth of nested loops
 )
 
 var bufferNames = []string{"in", "out", "scratch"}
 
-// Read reads the text form (docs/schedule.md) and writes it out.
+// Read parses the text form (docs/schedule.md) and unrolls it.
 func Read(text string) (*Plan, error) {
 	r := &reader{plan: &Plan{Slices: 1}, seen: map[string]bool{}}
 	for i, line := range strings.Split(text, "\n") {
@@ -38,24 +38,24 @@ func Read(text string) (*Plan, error) {
 	return r.plan, r.finish()
 }
 
-// reader is the state between two lines.
+// A reader is the state between two lines.
 type reader struct {
 	plan     *Plan
 	group    []int
 	seen     map[string]bool
 	programs [][]*bundle
-	open     []*node // loops that still take steps, outermost first
-	steps    int     // written out so far
+	open     []*node // enclosing loops, outermost first
+	steps    int     // unrolled so far
 }
 
-// bundle is lanes that are written once.
+// A bundle is lanes that share a text.
 type bundle struct {
 	first, count int
 	channels     []int // of each; nil: all 0
 	body         []*node
 }
 
-// node is a step, or a loop over the nodes in it.
+// A node is a step, or a loop over nodes.
 type node struct {
 	at   int // line
 	text string
@@ -63,6 +63,7 @@ type node struct {
 	body []*node
 }
 
+// line reads a line.
 func (r *reader) line(indent, at int, text string) error {
 	words := strings.Fields(text)
 	switch {
@@ -96,7 +97,7 @@ func (r *reader) rank(args []string) error {
 	return nil
 }
 
-// wanted is the number of programs: with a group one is enough.
+// wanted returns the number of programs; with a group it is one.
 func (r *reader) wanted() int {
 	if r.group != nil {
 		return 1
@@ -137,7 +138,7 @@ func (r *reader) lane(indent int, words []string) error {
 	return nil
 }
 
-// channels is how many channels the cuts have.
+// channels returns the number of channels of the cuts.
 func (r *reader) channels() int {
 	most := 1
 	for _, c := range r.plan.Cuts {
@@ -150,7 +151,7 @@ func (r *reader) channels() int {
 	return most
 }
 
-// step puts a step or a loop where it belongs.
+// step adds a step or a loop to the enclosing loop.
 func (r *reader) step(indent int, n *node) error {
 	program := r.programs[len(r.programs)-1]
 	if len(program) == 0 {
@@ -178,7 +179,7 @@ func (r *reader) step(indent int, n *node) error {
 	return nil
 }
 
-// finish writes the programs out, of every rank.
+// finish unrolls the programs of all ranks.
 func (r *reader) finish() error {
 	if r.programs == nil || len(r.programs) != r.wanted() {
 		return fmt.Errorf("%d programs; %d are needed", len(r.programs), r.wanted())
@@ -212,7 +213,7 @@ func (r *reader) finish() error {
 	return nil
 }
 
-// unroll appends the steps of a body, depth loops deep.
+// unroll appends the steps of a body, at a depth of loops.
 func (r *reader) unroll(lane *Lane, body []*node, s *scope, depth int) error {
 	for _, n := range body {
 		if n.loop == 0 {
@@ -241,7 +242,7 @@ func (r *reader) unroll(lane *Lane, body []*node, s *scope, depth int) error {
 	return nil
 }
 
-// number reads a number within bounds.
+// number parses a number within bounds.
 func number(text string, least, most int) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least || n > most {
@@ -250,7 +251,7 @@ func number(text string, least, most int) (int, error) {
 	return n, nil
 }
 
-// numbers reads a list of them.
+// numbers parses a list of numbers.
 func numbers(words []string, least, most int) (list []int, err error) {
 	for _, w := range words {
 		n, wrong := number(w, least, most)
@@ -265,7 +266,8 @@ func numbers(words []string, least, most int) (list []int, err error) {
 	return list, nil
 }
 
-// evaluate is the value of such as 7-i or 2+3j+l, every variable and the constant at most once.
+// evaluate returns the value of an expression such as 7-i or 2+3j+l. Each variable and the constant
+// may occur once.
 func evaluate(text string, env map[byte]int) (total int, err error) {
 	wrong := fmt.Errorf("%q is no number, as 3, 7-i or 2+3j+l are", text)
 	var used []byte

@@ -47,7 +47,7 @@ func (r *reader) fact(name string, args []string) (err error) {
 	return err
 }
 
-// read reads "all_reduce float32 sum post in place".
+// read parses "all_reduce float32 sum post in place".
 func (p *Problem) read(args []string) error {
 	take := func() string {
 		if len(args) == 0 {
@@ -76,7 +76,7 @@ func (p *Problem) read(args []string) error {
 	return nil
 }
 
-// cut reads "in channel even 2, block even 8 by rank".
+// cut parses "in channel even 2, block even 8 by rank".
 func (r *reader) cut(args []string) error {
 	buffer := -1
 	if len(args) > 0 {
@@ -95,17 +95,18 @@ func (r *reader) cut(args []string) error {
 	return nil
 }
 
+// readLevel parses a level of a cut.
 func readLevel(words []string) (l Level, err error) {
 	if len(words) < 3 || !among(" channel tile block ", words[0]) {
 		return l, fmt.Errorf("level %v takes an axis, a way to split, and a number", words)
 	}
-	l.Axis, l.Way, words = words[0], words[1], words[2:]
+	l.Axis, l.Split, words = words[0], words[1], words[2:]
 	if n := len(words); n > 2 && words[n-2] == "by" && words[n-1] == "rank" {
 		l.ByRank, words = true, words[:n-2]
 	} else if n > 3 && words[n-3] == "by" && words[n-2] == "mirrored" && words[n-1] == "rank" {
 		l.ByRank, l.Mirrored, words = true, true, words[:n-3]
 	}
-	switch l.Way {
+	switch l.Split {
 	case "table":
 		for _, row := range strings.Split(strings.Join(words, " "), "/") {
 			ends, err := numbers(strings.Fields(row), 0, mostElements)
@@ -125,7 +126,7 @@ func readLevel(words []string) (l Level, err error) {
 		words = words[:1]
 	case "even", "ceil", "size":
 	default:
-		return l, fmt.Errorf("%q is no way to split", l.Way)
+		return l, fmt.Errorf("%q is no way to split", l.Split)
 	}
 	if len(words) != 1 {
 		return l, fmt.Errorf("%v: one number is expected", words)
@@ -134,7 +135,7 @@ func readLevel(words []string) (l Level, err error) {
 	return l, err
 }
 
-// settle checks the header, when the first program begins.
+// settle checks the header, before the first program.
 func (r *reader) settle() error {
 	p := r.plan
 	if err := p.Problem.check(); err != nil {
@@ -153,7 +154,7 @@ func (r *reader) settle() error {
 	if p.Slices < 1 {
 		return fmt.Errorf("%d slices", p.Slices)
 	}
-	if p.Scratch == 0 { // nothing is nothing, however it is cut
+	if p.Scratch == 0 { // an empty buffer has no parts, whatever its cut
 		p.Cuts[Scratch] = nil
 	}
 	for _, c := range p.Cuts {
@@ -164,7 +165,7 @@ func (r *reader) settle() error {
 	return nil
 }
 
-// check says what is wrong with a cut.
+// check validates a cut.
 func (c Cut) check(ranks int) error {
 	seen := " "
 	for i := range c {
@@ -181,7 +182,7 @@ func (c Cut) check(ranks int) error {
 			return fmt.Errorf("two levels %s", l.Axis)
 		case n > 1 && n != ranks:
 			return fmt.Errorf("a table of %d rows on %d ranks", n, ranks)
-		case l.Axis != "tile" && (l.Way == "size" || l.N > mostParts):
+		case l.Axis != "tile" && (l.Split == "size" || l.N > mostParts):
 			return fmt.Errorf("a cut of %ss of size %d", l.Axis, l.N)
 		case l.ByRank && (l.Axis != "block" || l.parts() != ranks):
 			return fmt.Errorf("only blocks, as many as ranks, are numbered by rank")

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// scope is where a step is read: the lane of a rank, in an iteration of each loop around it.
+// A scope is the context of a step: a lane of a rank, in an iteration of each enclosing loop.
 type scope struct {
 	plan       *Plan
 	group      []int
 	rank, lane int
 	env        map[byte]int
-	words      []string // not read yet
+	words      []string // not parsed yet
 	verb       string
-	err        error // the first
+	err        error // first error
 }
 
-// read reads "recvReduceSend from 7, in[7-i] to 1 after 1#i scaled post @1+i".
+// read parses "recvReduceSend from 7, in[7-i] to 1 after 1#i scaled post @1+i".
 func (s *scope) read(text string) (step Step, err error) {
 	s.words, s.err = split(text), nil
 	if last := len(s.words) - 1; last > 0 && s.words[last][0] == '@' {
@@ -28,7 +28,7 @@ func (s *scope) read(text string) (step Step, err error) {
 		s.words = s.words[:last]
 	}
 	if last := len(s.words) - 1; last > 0 && strings.HasPrefix(s.words[last], "launch(") {
-		s.words = s.words[:last] // what it costs is nothing to a judge
+		s.words = s.words[:last] // costs do not matter here
 	}
 	s.verb = s.word()
 	step.Flush = s.verb == "flush"
@@ -66,8 +66,7 @@ func (s *scope) read(text string) (step Step, err error) {
 	return step, s.err
 }
 
-// inOrder has two operands stand in the order of the ranks that they come from: this one, and who
-// has sent the other.
+// inOrder sorts two operands by the ranks that they come from: this one, and the message's sender.
 func (s *scope) inOrder(from []Source) {
 	if len(from) != 2 || from[0].Kind+from[1].Kind != Local+Message || from[0].Put() || from[1].Put() {
 		s.fail("ranked is for a region and a message")
@@ -79,7 +78,7 @@ func (s *scope) inOrder(from []Source) {
 	}
 }
 
-// split is the words of a step; what stands in brackets is one, and so is a comma.
+// split splits a step into words. Brackets and their contents are one word, and so is a comma.
 func split(text string) (words []string) {
 	var word strings.Builder
 	end := func() {
@@ -109,13 +108,14 @@ func split(text string) (words []string) {
 	return words
 }
 
+// fail records the first error.
 func (s *scope) fail(format string, args ...any) {
 	if s.err == nil {
 		s.err = fmt.Errorf(format, args...)
 	}
 }
 
-// word is the next word, "" at the end.
+// word takes the next word, "" at the end.
 func (s *scope) word() string {
 	if len(s.words) == 0 {
 		return ""
@@ -134,6 +134,7 @@ func (s *scope) at(words ...string) bool {
 	return slices.Contains(words, next)
 }
 
+// take takes the next word if it is this one.
 func (s *scope) take(word string) bool {
 	if !s.at(word) {
 		return false
@@ -142,12 +143,14 @@ func (s *scope) take(word string) bool {
 	return true
 }
 
+// list reads items separated by commas.
 func (s *scope) list(item func()) {
 	for item(); s.err == nil && s.take(","); {
 		item()
 	}
 }
 
+// value evaluates an expression.
 func (s *scope) value(text string) int {
 	n, err := evaluate(text, s.env)
 	if err != nil {
@@ -156,7 +159,7 @@ func (s *scope) value(text string) int {
 	return n
 }
 
-// number reads a number without variables.
+// number parses a number without variables.
 func (s *scope) number(text string, least, most int) int {
 	n, err := number(text, least, most)
 	if err != nil {
@@ -165,6 +168,7 @@ func (s *scope) number(text string, least, most int) int {
 	return n
 }
 
+// source parses a source.
 func (s *scope) source() Source {
 	f := Source{Scaled: s.take("scaled")}
 	switch {
@@ -180,6 +184,7 @@ func (s *scope) source() Source {
 	return f
 }
 
+// target parses a target.
 func (s *scope) target() (t Target) {
 	if len(s.words) > 0 && strings.HasPrefix(s.words[0], "multimem{") {
 		t.Team = s.team()
@@ -204,7 +209,7 @@ func (s *scope) target() (t Target) {
 	return t
 }
 
-// usual is the class of a verb's connections, if none is named.
+// usual returns the default class of a verb's connections.
 func usual(verb string) Class {
 	switch verb {
 	case "signal", "wait":
@@ -217,7 +222,7 @@ func usual(verb string) Class {
 
 var classNames = []string{"fifo", "pad", "free", "put"}
 
-// peer reads "3", "pad 3-i/1:7": a class, a rank, a lane and a tag.
+// peer parses "3", "pad 3-i/1:7": a class, a rank, a lane and a tag.
 func (s *scope) peer(class Class) Peer {
 	p := Peer{Class: class, Lane: s.lane}
 	for c, name := range classNames {
@@ -237,9 +242,8 @@ func (s *scope) peer(class Class) Peer {
 	return p
 }
 
-// translate is what a number of rank 0's program means on this rank: in a schedule with a group,
-// modulo how many there are, and with another one added digit by digit: the rank if it counts
-// ranks. Without a group it stays what it is, and must be one of them.
+// translate converts a number of rank 0's program to this rank. With a group, it is taken modulo n,
+// and by is added digit by digit. Without a group it stays, and must be below n.
 func (s *scope) translate(x, n, by int, what string) int {
 	if s.group == nil {
 		if x < 0 || x >= n {
@@ -260,7 +264,7 @@ func (s *scope) translate(x, n, by int, what string) int {
 	return total
 }
 
-// mirrored is this rank with its digits in the opposite order.
+// mirrored returns this rank with its digits in reverse order.
 func (s *scope) mirrored() int {
 	digits := make([]int, len(s.group))
 	for i, rank := len(s.group)-1, s.rank; i >= 0; i-- {
@@ -273,8 +277,8 @@ func (s *scope) mirrored() int {
 	return number
 }
 
-// stays reports whether blocks are a run that is translated as one: of as many as the last digits
-// count, of several, all bits, beginning where these are 0.
+// stays reports whether a run of blocks is translated as a whole. Its length is the product of the
+// last digits, all binary and more than one; it begins where these are 0.
 func (s *scope) stays(run []int) bool {
 	count := 1
 	for i := len(s.group) - 1; i >= 0 && count < len(run) && s.group[i] == 2; i-- {
@@ -283,7 +287,7 @@ func (s *scope) stays(run []int) bool {
 	return len(s.group) > 1 && len(run) > 1 && count == len(run) && run[0]%count == 0
 }
 
-// team reads "multimem{0,1,2}".
+// team parses "multimem{0,1,2}".
 func (s *scope) team() (team []int) {
 	list := strings.TrimSuffix(strings.TrimPrefix(s.word(), "multimem{"), "}")
 	n := s.plan.Problem.Ranks
@@ -294,7 +298,7 @@ func (s *scope) team() (team []int) {
 	return team
 }
 
-// region reads "in", "out[3-i]", "out[1 x2 +4 x3]", "scratch<i>[2]", "in{0,2,3}".
+// region parses "in", "out[3-i]", "out[1 x2 +4 x3]", "scratch<i>[2]", "in{0,2,3}".
 func (s *scope) region() (g Region) {
 	text := s.word()
 	end := strings.IndexAny(text+"<", "<[{")
@@ -330,8 +334,8 @@ func (s *scope) region() (g Region) {
 	return g
 }
 
-// blocks reads what stands behind the buffer and the tile, of a buffer of n blocks, and whether it
-// is one run of blocks.
+// blocks parses the blocks after the buffer and the tile, of a buffer of n blocks. It also returns
+// whether they are one run.
 func (s *scope) blocks(text string, n int) (list []int, isRun bool) {
 	first, run, period, times := 0, 1, 0, 1
 	switch {

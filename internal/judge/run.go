@@ -5,63 +5,62 @@ import (
 	"math/rand/v2"
 )
 
-// deed is one thing that was done: a work, or one of the two things that a rank's caller does in a
-// call.
+// A deed is one executed event: a work, or one of the two actions of a rank's caller in a call.
 type deed struct {
 	work   *work // nil: the caller
 	rank   int
 	call   int
 	reads  bool    // of a caller: it reads the outputs; else it writes the inputs
-	heard  []heard // by source; whose message it has taken
+	heard  []heard // by source: the message received
 	events []int   // deeds whose posts it has awaited
 }
 
-// heard is a message: the deed that sent it, −1 for none, and to which of its targets.
+// heard identifies a message: the deed that sent it, −1 for none, and the index of its target.
 type heard struct{ from, target int }
 
-// parcel is a message on its way.
+// A parcel is a message in flight.
 type parcel struct {
 	heard
 	values []int
 	put    bool
 }
 
-// conditions are what a run is held to.
+// conditions are the parameters of a run.
 type conditions struct {
 	calls      int
-	slots      int // of connections of class FIFO; 0 is any number
+	slots      int // of FIFO connections; 0 is any number
 	rendezvous bool
-	luck       *rand.Rand // chooses what is done next; nil: the first that can be
+	luck       *rand.Rand // chooses the next lane; nil: the first that can proceed
 }
 
-// run carries a model out, one work at a time, on terms.
+// A run executes a model, one work at a time, on symbolic terms.
 type run struct {
 	*model
 	conditions
-	terms   *terms
-	memory  []int // cell → term
-	flying  map[connection][]parcel
-	at      []int   // lane → works done in this call
-	posts   [][]int // lane → deeds that have posted
-	base    []int   // lane → posts when this call began
-	present []int   // lane → the deed that has not ended
-	unmet   []int   // lane → messages of it that are not received yet: rendezvous
-	call    []int   // rank → calls that have ended
-	busy    []int   // rank → lanes that have not ended
+	terms    *terms
+	memory   []int // cell → term
+	inFlight map[connection][]parcel
+	at       []int   // lane → works done in this call
+	posts    [][]int // lane → deeds that have posted
+	base     []int   // lane → posts at the start of this call
+	present  []int   // lane → the current deed
+	unmet    []int   // lane → its unreceived messages, in rendezvous
+	call     []int   // rank → calls ended
+	busy     []int   // rank → lanes that have not ended
 
 	deeds     []deed
 	messages  int
 	stalled   bool
 	unmatched bool
 	malformed string
-	complaint []string // what is wrong with values
+	complaint []string // wrong values
 }
 
-// carryOut runs a model to its end, or until nothing can be done.
+// carryOut runs a model to its end, or until no lane can proceed.
 func carryOut(m *model, c conditions) *run {
 	lanes, ranks := len(m.lanes), m.plan.Problem.Ranks
 	r := &run{model: m, conditions: c, terms: newTerms(&m.plan.Problem),
-		memory: make([]int, m.cells), flying: map[connection][]parcel{},
+		memory: make([]int, m.cells), inFlight: map[connection][]parcel{},
 		at: make([]int, lanes), posts: make([][]int, lanes), base: make([]int, lanes),
 		present: make([]int, lanes), unmet: make([]int, lanes),
 		call: make([]int, ranks), busy: make([]int, ranks)}
@@ -88,7 +87,7 @@ func carryOut(m *model, c conditions) *run {
 	for _, done := range r.call {
 		r.stalled = r.stalled || done < c.calls
 	}
-	for _, list := range r.flying {
+	for _, list := range r.inFlight {
 		r.unmatched = r.unmatched || len(list) > 0
 	}
 	return r
@@ -127,18 +126,19 @@ func (r *run) end(rank int) {
 	}
 }
 
+// complain records a wrong value; at most eight.
 func (r *run) complain(format string, args ...any) {
 	if len(r.complaint) < 8 {
 		r.complaint = append(r.complaint, fmt.Sprintf(format, args...))
 	}
 }
 
-// limit is what a connection holds; 0 is any number.
+// limit returns how many messages a connection buffers; 0 is any number.
 func (r *run) limit(c connection) int {
 	return [...]int{FIFO: r.slots, Pad: 1, Free: 0, Puts: 0}[c.class]
 }
 
-// can reports whether the next work of a lane can be done.
+// can reports whether the next work of a lane can be executed.
 func (r *run) can(lane int) bool {
 	if r.at[lane] == len(r.lanes[lane].works) || r.unmet[lane] > 0 {
 		return false
@@ -146,7 +146,7 @@ func (r *run) can(lane int) bool {
 	w := r.lanes[lane].works[r.at[lane]]
 	for i := range w.step.From {
 		f := &w.step.From[i]
-		if f.Kind == Message && len(r.flying[r.from(lane, &f.Peer)]) == 0 {
+		if f.Kind == Message && len(r.inFlight[r.from(lane, &f.Peer)]) == 0 {
 			return false
 		}
 	}
@@ -156,7 +156,7 @@ func (r *run) can(lane int) bool {
 			continue
 		}
 		c := r.to(lane, &t.Peer)
-		if most := r.limit(c); most > 0 && len(r.flying[c]) >= most {
+		if most := r.limit(c); most > 0 && len(r.inFlight[c]) >= most {
 			return false
 		}
 	}
@@ -169,7 +169,7 @@ func (r *run) can(lane int) bool {
 	return true
 }
 
-// do does the next work of a lane.
+// do executes the next work of a lane.
 func (r *run) do(lane int) {
 	w := r.lanes[lane].works[r.at[lane]]
 	d := deed{work: w, rank: w.rank, call: r.call[w.rank]}
@@ -178,7 +178,7 @@ func (r *run) do(lane int) {
 	value, err := reckoner{r.terms, r.complain}.value(w, r.memory, func(i int) []int {
 		c := r.from(lane, &w.step.From[i].Peer)
 		taken = append(taken, c)
-		return r.flying[c][0].values
+		return r.inFlight[c][0].values
 	})
 	if err != nil {
 		r.malformed = err.Error()
@@ -197,7 +197,7 @@ func (r *run) do(lane int) {
 		r.store(w, cells, value)
 	}
 	for _, c := range taken {
-		r.flying[c] = r.flying[c][1:]
+		r.inFlight[c] = r.inFlight[c][1:]
 		if r.rendezvous && c.class == FIFO {
 			if r.unmet[c.from]--; r.unmet[c.from] == 0 {
 				r.leave(c.from)
@@ -209,7 +209,7 @@ func (r *run) do(lane int) {
 	}
 }
 
-// leave ends the present work of a lane.
+// leave ends the current work of a lane.
 func (r *run) leave(lane int) {
 	w := r.lanes[lane].works[r.at[lane]]
 	if w.step.Post && w.last {
@@ -222,12 +222,12 @@ func (r *run) leave(lane int) {
 	}
 }
 
-// hear is the messages that a work takes, by source.
+// hear lists the messages that a work receives, by source.
 func (r *run) hear(w *work) (list []heard) {
 	for i := range w.step.From {
 		got := heard{from: -1}
 		if f := &w.step.From[i]; f.Kind == Message {
-			p := r.flying[r.from(w.lane, &f.Peer)][0]
+			p := r.inFlight[r.from(w.lane, &f.Peer)][0]
 			if got = p.heard; p.put && !w.step.waits() {
 				r.malformed = fmt.Sprint(w, ": the message of a put can only be awaited")
 			}
@@ -248,7 +248,7 @@ func (r *run) deliver(lane int, w *work, value []int) {
 			continue
 		}
 		c := r.to(lane, &t.Peer)
-		r.flying[c] = append(r.flying[c], parcel{heard{r.present[lane], i}, value, t.At})
+		r.inFlight[c] = append(r.inFlight[c], parcel{heard{r.present[lane], i}, value, t.At})
 		r.messages++
 		if r.rendezvous && c.class == FIFO {
 			r.unmet[lane]++
@@ -256,6 +256,7 @@ func (r *run) deliver(lane int, w *work, value []int) {
 	}
 }
 
+// store writes a value to cells.
 func (r *run) store(w *work, cells, value []int) {
 	if cells == nil {
 		return

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// terms are what elements may hold: inputs, combined and scaled. Equal terms have one number, so
-// that they are compared at a glance.
+// terms holds the values that elements may have: inputs, combined and scaled. Equal terms have the
+// same number, so comparison is cheap.
 type terms struct {
 	problem *Problem
 	list    []term
@@ -15,37 +15,38 @@ type terms struct {
 	trees   map[[2]int]int
 }
 
-// nothing is the term of what nobody has written.
+// nothing is the term of unwritten memory.
 const nothing = 0
 
-// term is one of them.
+// A term is the value of an element.
 type term struct {
 	shares  []share // sorted by input
 	element int     // of the inputs
-	scaled  int     // how often
-	tree    int     // of additions; a+b and b+a are one
-	// The inputs' ranks from left to right are first … last, in order or not.
+	scaled  int     // number of scalings
+	tree    int     // tree of additions; a+b and b+a are the same
+	// Ranks of the leftmost and the rightmost input, and whether all are in rank order.
 	first, last int
 	ordered     bool
-	wrong       string // why it makes no sense; all else is void then
+	wrong       string // reason why it is invalid; the rest is then void
 }
 
-// share is how often an input is in a term. Input r + c·ranks is that of rank r in call c.
+// A share counts an input in a term. Input r + c·ranks is that of rank r in call c.
 type share struct{ input, times int }
 
-// What makes a term, in terms.known.
+// Constructors of a term, in terms.known.
 const (
 	isInput = -1 - iota
 	isScaled
 	isMerged
 )
 
+// newTerms returns the terms of a problem.
 func newTerms(p *Problem) *terms {
 	return &terms{problem: p, list: make([]term, 1), known: map[[3]int]int{},
 		trees: map[[2]int]int{}}
 }
 
-// make is the number of the term of that making; new makes it, the first time.
+// make returns the number of the term with a construction key; create constructs it at first.
 func (t *terms) make(key [3]int, create func() term) int {
 	n, known := t.known[key]
 	if !known {
@@ -56,7 +57,7 @@ func (t *terms) make(key [3]int, create func() term) int {
 	return n
 }
 
-// tree is the number of the tree with these two branches, in either order.
+// tree returns the number of the tree with these two branches, in either order.
 func (t *terms) tree(a, b int) int {
 	key := [2]int{min(a, b), max(a, b)}
 	n, known := t.trees[key]
@@ -67,7 +68,7 @@ func (t *terms) tree(a, b int) int {
 	return n
 }
 
-// input is an element of a rank's input in a call.
+// input returns the term of an element of a rank's input in a call.
 func (t *terms) input(rank, call, element int) int {
 	input := rank + call*t.problem.Ranks
 	return t.make([3]int{isInput, input, element}, func() term {
@@ -76,7 +77,7 @@ func (t *terms) input(rank, call, element int) int {
 	})
 }
 
-// scale is a term scaled.
+// scale returns a scaled term.
 func (t *terms) scale(a int) int {
 	if a == nothing {
 		return nothing
@@ -88,7 +89,7 @@ func (t *terms) scale(a int) int {
 	})
 }
 
-// merged is a term that a switch has added up for a rank, in an order that it does not tell.
+// merged returns a term that a switch has summed for a rank, in an unknown order.
 func (t *terms) merged(a, rank int) int {
 	if a == nothing {
 		return nothing
@@ -100,7 +101,7 @@ func (t *terms) merged(a, rank int) int {
 	})
 }
 
-// combine is a and b combined, in this order.
+// combine returns the combination of a and b, in this order.
 func (t *terms) combine(a, b int) int {
 	return t.make([3]int{a, b, 0}, func() term {
 		x, y := &t.list[a], &t.list[b]
@@ -113,7 +114,7 @@ func (t *terms) combine(a, b int) int {
 	})
 }
 
-// mismatch is why two terms cannot be combined.
+// mismatch returns the reason why two terms cannot be combined, "" if they can.
 func (t *terms) mismatch(a, b int) string {
 	x, y := &t.list[a], &t.list[b]
 	_, after := t.problem.scales()
@@ -130,7 +131,7 @@ func (t *terms) mismatch(a, b int) string {
 	return ""
 }
 
-// union adds two multisets; what is there more often than can be counted stays so.
+// union adds two multisets. Counts beyond int32 saturate.
 func union(a, b []share) []share {
 	all := slices.Clone(a)
 	for _, s := range b {
@@ -146,7 +147,7 @@ func union(a, b []share) []share {
 	return all
 }
 
-// wrong says what is wrong with a term as an element of a rank's output of a call, "" for nothing.
+// wrong reports the fault of a term as an element of a rank's output of a call, "" for none.
 func (t *terms) wrong(a, rank, call, i int) string {
 	p := t.problem
 	from, element := p.want(rank, i)

@@ -2,14 +2,14 @@ package judge
 
 import "fmt"
 
-// reckoner computes what works store and send, on terms.
+// A reckoner computes the terms that works store and send.
 type reckoner struct {
 	*terms
-	complain func(format string, args ...any) // of values that make no sense
+	complain func(format string, args ...any) // reports invalid values
 }
 
-// value reads the sources of a work and combines them. message gives what came with the message of
-// a source. Operands of different sizes are an error.
+// value reads the sources of a work and combines them; message returns the values of a source's
+// message. Operands of different sizes are an error.
 func (k reckoner) value(w *work, memory []int, message func(source int) []int) ([]int, error) {
 	value := []int{}
 	for i := range w.step.From {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// verb is what a step must be called (docs/schedule.md).
+// verb returns the name that a step must have (docs/schedule.md).
 func (s *Step) verb() string {
 	switch {
 	case s.Flush:
@@ -56,7 +56,7 @@ func (s *Step) inOwnPlace() bool {
 	return false
 }
 
-// String is the text form, which Read and others read back: every step on a line of its own.
+// String returns the text form, which Read can parse: every step on a line of its own.
 func (p *Plan) String() string {
 	var b strings.Builder
 	p.header(&b)
@@ -118,8 +118,8 @@ func (p *Plan) header(b *strings.Builder) {
 }
 
 func (l *Level) text() string {
-	text := fmt.Sprintf("%s %s %d", l.Axis, l.Way, l.N)
-	switch l.Way {
+	text := fmt.Sprintf("%s %s %d", l.Axis, l.Split, l.N)
+	switch l.Split {
 	case "aligned":
 		text += fmt.Sprintf(" to %d", l.Align)
 	case "table":

@@ -13,13 +13,13 @@ import (
 	"collsim/internal/judge"
 )
 
-// base is a schedule that others are made of.
+// A base is a schedule from which others are made.
 type base struct {
 	name, text string
 	plan       *judge.Plan
 }
 
-// A schedule that is larger is no base, and is not judged.
+// Bounds of a schedule: a larger one is neither a base nor judged.
 const (
 	mostElements = 3000
 	mostSteps    = 1200
@@ -31,11 +31,11 @@ func fits(p *judge.Plan) bool {
 	return elements <= mostElements && steps <= mostSteps && p.Slices <= 16
 }
 
-// collection is all bases: what the algorithms make, and the schedules of scripts, among which are
-// those with puts, gets and multimem.
+// A collection holds all bases: the schedules of algorithms, and those of scripts, which include
+// puts, gets and multimem.
 type collection struct{ algorithms, scripts []base }
 
-// collect makes the bases of up to so many ranks. root is the directory of the module.
+// collect makes the bases of up to so many ranks; root is the directory of the module.
 func collect(root string, ranks int) (*collection, error) {
 	c := &collection{}
 	var err error
@@ -71,7 +71,7 @@ func collect(root string, ranks int) (*collection, error) {
 	return c, err
 }
 
-// inputs are the inputs of a command of a script.
+// inputs lists the inputs of a command of a script.
 func inputs(script, command string) (list []string) {
 	for _, part := range strings.Split("\n"+script, "\n"+command+"\n")[1:] {
 		text, _, _ := strings.Cut(part, "\n----")
@@ -80,7 +80,7 @@ func inputs(script, command string) (list []string) {
 	return list
 }
 
-// algorithms makes every algorithm's schedules in several variants.
+// algorithms builds every algorithm's schedules in several variants.
 func algorithms(ranks int, add func(name, text string)) {
 	for _, a := range algos.Table() {
 		for _, kind := range collective.Kinds() {
@@ -101,8 +101,8 @@ func algorithms(ranks int, add func(name, text string)) {
 
 const variants = 9
 
-// variant is a collective and how it is built: counts that divide and that do not, means of both
-// kinds, in place, roots, channels and slices.
+// variant returns a collective and its build options. Variants cover divisible and other counts,
+// means of both kinds, in place, roots, channels and slices.
 func variant(kind collective.Kind, ranks, v int) (collective.Spec, algos.Options) {
 	spec := collective.Spec{Kind: kind, Type: dtype.Float32, Ranks: ranks,
 		Count: int64([variants]int{ranks, ranks + 1, 3, 2 * ranks, 4, 4, 4, 5, 3}[v])}

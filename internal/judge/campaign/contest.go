@@ -12,30 +12,30 @@ import (
 	"collsim/schedule"
 )
 
-// contest has the proof and the judge say what they think of the same schedules.
+// A contest compares the proof and the judge on the same schedules.
 type contest struct {
 	seed       uint64
 	bases      *collection
-	calls      []int // how many calls, one after another, each schedule is judged for
+	calls      []int // numbers of successive calls that each schedule is judged for
 	rendezvous bool
-	states     int // that an exploration may look at
-	every      int // of so many schedules one is explored, if it is right; 0: none
+	states     int // bound of the states of an exploration
+	every      int // one of so many right schedules is explored; 0: none
 }
 
-// result is what came of one schedule.
+// A result is the comparison of one schedule.
 type result struct {
 	index    int
-	made     string // how
+	made     string // how it was made
 	text     string
-	skipped  bool // too large, or neither can read it
-	right    bool // both say so, of one call at least
-	explored int  // explorations that have seen all interleavings
-	given    int  // explorations that were given up
+	skipped  bool // too large, or neither reader accepts it
+	right    bool // both find it right, for some number of calls
+	explored int  // completed explorations
+	given    int  // abandoned explorations
 	kind     string
-	why      string // they disagree; "" if they do not
+	why      string // description of a disagreement; "" if none
 }
 
-// try makes the schedule of a number, and compares. The same number gives the same.
+// try makes the schedule of an index, and compares. The same index gives the same schedule.
 func (c *contest) try(index int) result {
 	luck := rand.New(rand.NewPCG(c.seed, uint64(index)))
 	made, text := c.make(luck)
@@ -44,7 +44,7 @@ func (c *contest) try(index int) result {
 	return r
 }
 
-// make is a schedule: random, or one of the bases with some changes in its steps or its text.
+// make returns a schedule: a random one, or a base with some changes in its steps or its text.
 func (c *contest) make(luck *rand.Rand) (made, text string) {
 	if luck.IntN(4) == 0 {
 		p, made := vary.Random(luck), "random"
@@ -73,7 +73,7 @@ func (c *contest) make(luck *rand.Rand) (made, text string) {
 	return made, p.String()
 }
 
-// compare has both say what they think of a text, and explores what both find right.
+// compare runs both on a text, and explores schedules that both find right.
 func (c *contest) compare(text string, index int) (r result) {
 	defer func() {
 		if e := recover(); e != nil {
@@ -100,7 +100,7 @@ func (c *contest) compare(text string, index int) (r result) {
 	return r
 }
 
-// compareRefusal compares what one of them cannot read: to the other it should be wrong.
+// compareRefusal handles a text that one reader refuses: the other must find it wrong.
 func (c *contest) compareRefusal(p *judge.Plan, s *schedule.Schedule, parseErr, readErr error,
 	seed uint64) (r result) {
 	if parseErr != nil {
@@ -115,7 +115,7 @@ func (c *contest) compareRefusal(p *judge.Plan, s *schedule.Schedule, parseErr, 
 	return r
 }
 
-// judge compares the verdicts of so many calls, and what both say of what is right.
+// judge compares the verdicts for a number of calls, and the facts about right schedules.
 func (c *contest) judge(r *result, p *judge.Plan, s *schedule.Schedule, calls, index int) {
 	proven, found := proof.Verify(s, proof.Options{Iterations: calls,
 		Rendezvous: c.rendezvous})
@@ -154,8 +154,8 @@ func (c *contest) judge(r *result, p *judge.Plan, s *schedule.Schedule, calls, i
 	}
 }
 
-// explore looks at all interleavings of what is right: with any number of slots, and with as many
-// as it needs, none may go wrong; with one less, some must deadlock.
+// explore tries all interleavings of a right schedule. With any number of slots, and with the least
+// number, none may fail; with one slot less, some must deadlock.
 func (c *contest) explore(r *result, p *judge.Plan, calls, least int) {
 	numbers := []int{0, least}
 	if least > 1 {
@@ -177,7 +177,7 @@ func (c *contest) explore(r *result, p *judge.Plan, calls, least int) {
 	}
 }
 
-// classOf is what the proof finds wrong, in the judge's words.
+// classOf returns the proof's finding in the judge's words.
 func classOf(found []*schedule.Violation) string {
 	if len(found) == 0 {
 		return judge.Right.String()
@@ -196,6 +196,7 @@ func classOf(found []*schedule.Violation) string {
 	return judge.Wrong.String()
 }
 
+// explain lists the reasons of both, at most six.
 func explain(found []*schedule.Violation, v *judge.Verdict) string {
 	var lines []string
 	for _, x := range found {
@@ -210,7 +211,7 @@ func explain(found []*schedule.Violation, v *judge.Verdict) string {
 	return strings.Join(lines, "\n")
 }
 
-// shrink is a smaller text of which the same is true.
+// shrink returns a smaller text with the same kind of disagreement.
 func (c *contest) shrink(r *result) string {
 	return vary.Shrink(r.text, func(text string) bool {
 		return c.compare(text, r.index).kind == r.kind

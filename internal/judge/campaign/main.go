@@ -1,7 +1,6 @@
-// Command campaign has the proof of package schedule and the independent judge of package judge say
-// what they think of many schedules: those of all algorithms, with something changed in them, and
-// random ones. It prints every schedule on which they disagree, as small as it can be made, and
-// ends with 1 if there is one.
+// Command campaign compares the proof of package proof with the independent judge of package judge
+// on many schedules. They are those of all algorithms with some changes, and random ones. It prints
+// every schedule on which they disagree, as small as possible, and exits with 1 if there is one.
 //
 //	go run ./internal/judge/campaign -n 1000000 -seed 1
 package main
@@ -54,7 +53,7 @@ func main() {
 	}
 }
 
-// reporter prints disagreements, not too many of a kind.
+// A reporter prints disagreements, up to a number of each kind.
 type reporter struct {
 	*contest
 	out      string
@@ -62,6 +61,7 @@ type reporter struct {
 	reported map[string]int
 }
 
+// report prints a disagreement, and writes it to a file.
 func (t *reporter) report(r *result) {
 	if t.reported[r.kind]++; t.reported[r.kind] > t.most {
 		return

@@ -9,13 +9,13 @@ import (
 	"sync"
 )
 
-// summary counts what has come of many schedules.
+// A summary counts the results of many schedules.
 type summary struct {
 	tried, skipped, right, explored, given, disagree int
 	kinds                                            map[string]int
 }
 
-// add counts one more.
+// add counts a result.
 func (s *summary) add(r *result) {
 	s.tried++
 	s.given += r.given
@@ -34,7 +34,7 @@ func (s *summary) add(r *result) {
 	}
 }
 
-// String is a line, and one for each kind of disagreement.
+// String formats the counts, with a line for each kind of disagreement.
 func (s *summary) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d schedules: %d not judged, %d right, %d wrong; ", s.tried, s.skipped,
@@ -47,7 +47,8 @@ func (s *summary) String() string {
 	return b.String()
 }
 
-// run plays n schedules from the first on, on all processors, and hands their results on in order.
+// run tries n schedules, starting at an index, on all processors, and passes their results on in
+// order.
 func (c *contest) run(first, n int, each func(done int, r *result)) *summary {
 	const batch = 256
 	sum := &summary{kinds: map[string]int{}}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// call is a collective: its kind and its attributes.
+// A call is a collective: its kind and its attributes.
 type call struct {
 	kind, operator     string
 	factor             float64
@@ -16,7 +16,8 @@ type call struct {
 	splits             [][]int64
 }
 
-// parseCall reads such as "reduce_scatter avg average post" and "all_to_allv splits 3,1/2,2".
+// parseCall parses a call, such as "reduce_scatter avg average post" or "all_to_allv splits
+// 3,1/2,2".
 func parseCall(text string) (*call, error) {
 	words := strings.Fields(text)
 	kinds := []string{"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "gather",
@@ -57,7 +58,7 @@ func parseCall(text string) (*call, error) {
 	return c, nil
 }
 
-// attribute reads a word and the one behind it.
+// attribute parses a name and its value.
 func (c *call) attribute(name, value string) (err error) {
 	switch name {
 	case "factor":
@@ -107,16 +108,17 @@ func (c *call) rooted() bool { return c.kind == "broadcast" || c.kind == "scatte
 // toRoot reports whether only the root has a result.
 func (c *call) toRoot() bool { return c.kind == "reduce" || c.kind == "gather" }
 
-// wiring is what one member of a team gets: of each element of its result, where it stands in the
-// input of which member; −1 is the reduction of that element of all members.
+// A wiring describes the result of one member of a team. For each of its elements it has the
+// source: a member, and the position in that member's input. Member −1 is the reduction of the
+// element over all members.
 type wiring struct {
 	shape []int64
 	from  []int
 	at    []int64
 }
 
-// block adds a block along an axis: of length places of the result from one on, those of a member's
-// input of a shape from another on.
+// A block maps a part of a member's input to the result, along an axis: length places from position
+// from of the input, to position to of the result.
 type block struct {
 	member           int
 	in               []int64
@@ -124,7 +126,7 @@ type block struct {
 	from, to, length int64
 }
 
-// wire puts the blocks of a result together, along an axis of it.
+// wire combines the blocks of a result along one of its axes.
 func wire(shape []int64, axis int, blocks []block) wiring {
 	n := elements(shape)
 	w := wiring{shape: shape, from: make([]int, n), at: make([]int64, n)}
@@ -140,7 +142,7 @@ func wire(shape []int64, axis int, blocks []block) wiring {
 			if place < 0 || place >= b.length {
 				continue
 			}
-			// Where input and result are cut along different axes, the block is shifted along both.
+			// If input and result are cut along different axes, the block is shifted along both.
 			source := slices.Clone(index)
 			source[axis] = place
 			source[b.axis] += b.from
@@ -155,8 +157,8 @@ func wire(shape []int64, axis int, blocks []block) wiring {
 	return w
 }
 
-// wires are what all members of a team get of inputs of these shapes; the shape of a member without
-// an input is nil. What has no result has no shape.
+// wires returns the wirings of all members of a team, given the shapes of their inputs; nil for a
+// member without one. A wiring without a shape has no result.
 func (c *call) wires(in [][]int64) ([]wiring, error) {
 	n := len(in)
 	first := in[0]
@@ -193,12 +195,12 @@ func (c *call) wires(in [][]int64) ([]wiring, error) {
 	return list, nil
 }
 
-// cuts reports whether the call takes its input to parts.
+// cuts reports whether the call divides its input.
 func (c *call) cuts() bool {
 	return c.kind == "reduce_scatter" || c.kind == "scatter" || c.kind == "all_to_all"
 }
 
-// wiresOf is what a member gets, of n whose inputs have one shape.
+// wiresOf returns the wiring of a member, of n members with inputs of one shape.
 func (c *call) wiresOf(shape []int64, n, member int) (wiring, error) {
 	length := shape[c.axis]
 	part := length / int64(n)
@@ -231,8 +233,8 @@ func (c *call) wiresOf(shape []int64, n, member int) (wiring, error) {
 	return c.exchange(shape, n, member)
 }
 
-// exchange is what a member gets of an all_to_all: of every member its part of the axis, one behind
-// the other along the axis concat.
+// exchange returns the wiring of a member of an all_to_all. It takes the member's part of the axis
+// from every member, and concatenates the parts along the axis concat.
 func (c *call) exchange(shape []int64, n, member int) (wiring, error) {
 	if err := axisOf(shape, c.concat); err != nil {
 		return wiring{}, err
@@ -249,7 +251,7 @@ func (c *call) exchange(shape []int64, n, member int) (wiring, error) {
 	return wire(out, c.concat, blocks), nil
 }
 
-// wiresOfSplits is wires of the kinds whose blocks have lengths of their own.
+// wiresOfSplits does the work of wires for kinds whose blocks have individual lengths.
 func (c *call) wiresOfSplits(in [][]int64) ([]wiring, error) {
 	n := len(in)
 	rows := 1
@@ -292,7 +294,7 @@ func (c *call) wiresOfSplits(in [][]int64) ([]wiring, error) {
 	return list, nil
 }
 
-// sent is how much of the axis of its input a member of a call with splits passes on.
+// sent returns how much of its input's axis a member of a call with splits sends.
 func (c *call) sent(member int) int64 {
 	total := int64(0)
 	switch c.kind {

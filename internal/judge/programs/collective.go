@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// inputs are what the members of a team put in: nil where a member has no part in it.
+// inputs returns the inputs of a team's members and their shapes; nil for a member without an
+// input.
 func (c *call) inputs(team []int, of []*tensor) ([]*tensor, [][]int64, error) {
 	in, shapes := make([]*tensor, len(team)), make([][]int64, len(team))
 	for i, rank := range team {
@@ -23,14 +24,15 @@ func (c *call) inputs(team []int, of []*tensor) ([]*tensor, [][]int64, error) {
 				return nil, nil, fmt.Errorf("rank %d has a length of %d, of which it sends %d", rank,
 					t.shape[c.axis], n)
 			}
-			t = t.cut(c.axis, 0, n) // the others are of ranks that send more
+			t = t.cut(c.axis, 0, n) // the rest is for ranks that send more
 		}
 		in[i], shapes[i] = t, t.shape
 	}
 	return in, shapes, nil
 }
 
-// do carries the call of one team out: the results of its members, nil where a member has none.
+// do executes the call of one team. It returns the results of its members; nil for a member without
+// one.
 func (c *call) do(a *account, team []int, of []*tensor) ([]*tensor, error) {
 	in, shapes, err := c.inputs(team, of)
 	if err != nil {
@@ -83,7 +85,8 @@ func (c *call) reduce(a *account, t numberType, terms []number) (number, error) 
 			list[i] = a.round(t, x.f*a.round(t, c.factor))
 		case c.operator == "avg" && !c.post && powerOfTwo(len(terms)):
 			list[i] = a.round(t, x.f/n)
-		case c.operator == "avg" && !c.post: // 1/n is rounded, and all that is made of it
+		// 1/n is rounded, and so is everything computed from it
+		case c.operator == "avg" && !c.post:
 			a.note(x.f != 0)
 		}
 	}
@@ -103,9 +106,11 @@ func (c *call) reduce(a *account, t numberType, terms []number) (number, error) 
 	return number{f: total}, nil
 }
 
+// powerOfTwo reports whether n is a power of two.
 func powerOfTwo(n int) bool { return n&(n-1) == 0 }
 
-// extreme is the least or the largest number: one before a NaN, and −0 less than +0.
+// extreme returns the least or the largest number. Numbers have precedence over NaN, and −0 is less
+// than +0.
 func extreme(list []float64, largest bool) float64 {
 	best := list[0]
 	for _, x := range list[1:] {

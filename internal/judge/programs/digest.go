@@ -5,15 +5,15 @@ import (
 	"encoding/hex"
 )
 
-// Results are the results of a program, on all ranks.
+// Results holds the results of a program on all ranks.
 type Results struct {
 	Names  []string // ascending
-	Exact  bool     // whatever is carried out rightly gives these bits
+	Exact  bool     // every correct execution gives these bits
 	values map[string][]*tensor
 }
 
-// Bytes are a result's elements on a rank, in the form in which the digest has them; nil where the
-// program defines none.
+// Bytes returns a result's elements on a rank, in the form of the digest; nil if the program
+// defines none there.
 func (r *Results) Bytes(name string, rank int) []byte {
 	t := r.values[name][rank]
 	if t == nil {
@@ -22,10 +22,10 @@ func (r *Results) Bytes(name string, rank int) []byte {
 	return t.typ.encode(t.list)
 }
 
-// Digest is the SHA-256, in hexadecimal digits, of all results: for every result in ascending order
-// of the bytes of its name the name, a byte of zero, and for every rank ascending the elements that
-// the program defines there, in row-major order, little-endian in the type of the tensor, with −0
-// as +0 and every NaN as the quiet one of positive sign without payload.
+// Digest returns the SHA-256 of all results, in hexadecimal. It covers the results in ascending
+// byte order of their names: the name, a zero byte, and the elements that the program defines on
+// each rank, in order of rank. Elements are in row-major order, little-endian in the tensor's type.
+// −0 counts as +0, and every NaN as the positive quiet one without payload.
 func (r *Results) Digest() string {
 	h := sha256.New()
 	for _, name := range r.Names {

@@ -2,7 +2,7 @@ package programs
 
 import "fmt"
 
-// Encode writes whole numbers as elements of a type: little-endian, as Inputs are.
+// Encode encodes whole numbers as elements of a type: little-endian, like Inputs.
 func Encode(typ string, values []int64) ([]byte, error) {
 	t, known := typeOf(typ)
 	if !known {
@@ -19,7 +19,7 @@ func Encode(typ string, values []int64) ([]byte, error) {
 	return t.encode(list), nil
 }
 
-// Canonical are elements as the digest has them.
+// Canonical converts elements to the form of the digest.
 func Canonical(typ string, data []byte) []byte {
 	t, _ := typeOf(typ)
 	return t.encode(t.decode(data))

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// Inputs are the bytes of tensors by name and rank: little-endian elements in row-major order.
+// Inputs holds the bytes of tensors by name and rank: little-endian elements in row-major order.
 type Inputs map[string][][]byte
 
-// Given lists the tensors that the program has given, in the order of the file. A program with a
-// gradient has those of its results given besides: NAME_grad, in the shape of NAME.
+// Given lists the given tensors of the program, in the order of the file. With a gradient,
+// NAME_grad is given, too, for each result NAME, in the same shape.
 func (p *Program) Given() (names []string) {
 	written, _ := p.uses(true)
 	for _, name := range p.names {
@@ -21,17 +21,17 @@ func (p *Program) Given() (names []string) {
 	return names
 }
 
-// machine has the values of all tensors while a program is carried out.
+// A machine holds the values of all tensors during an evaluation.
 type machine struct {
 	*Program
 	account
 	inputs Inputs
-	values map[string][]*tensor // by name and rank; nil where nobody has written it
-	shapes map[string][]int64   // of tensors, where they are longest
+	values map[string][]*tensor // by name and rank; nil if unwritten
+	shapes map[string][]int64   // of tensors, on the rank with the most elements
 	types  map[string]numberType
 }
 
-// Evaluate carries the program out.
+// Evaluate evaluates the program.
 func (p *Program) Evaluate(inputs Inputs) (*Results, error) {
 	m := &machine{Program: p, inputs: inputs, values: map[string][]*tensor{},
 		shapes: map[string][]int64{}, types: map[string]numberType{}}
@@ -60,7 +60,7 @@ func (p *Program) Evaluate(inputs Inputs) (*Results, error) {
 	return m.results(), nil
 }
 
-// given reads what is given of a tensor.
+// given decodes a given tensor.
 func (m *machine) given(name string, typ numberType, shape []int64) ([]*tensor, error) {
 	data := m.inputs[name]
 	if len(data) != m.Ranks {
@@ -78,7 +78,7 @@ func (m *machine) given(name string, typ numberType, shape []int64) ([]*tensor, 
 	return values, nil
 }
 
-// pass carries the ops out that wait for gradients, or those that do not.
+// pass evaluates the ops that wait for gradients (late), or the others.
 func (m *machine) pass(late bool) error {
 	for i := range m.ops {
 		if o := &m.ops[i]; o.late == late {
@@ -90,7 +90,7 @@ func (m *machine) pass(late bool) error {
 	return nil
 }
 
-// do carries one op out on all its ranks.
+// do evaluates an op on all its ranks.
 func (m *machine) do(o *op) error {
 	for _, name := range o.in {
 		if m.values[name] == nil {
@@ -113,7 +113,7 @@ func (m *machine) do(o *op) error {
 	return m.write(o, out)
 }
 
-// communicate is what all ranks get of a call.
+// communicate returns the results of a call on all ranks.
 func (m *machine) communicate(o *op) ([]*tensor, error) {
 	all := make([]*tensor, m.Ranks)
 	for _, team := range o.teams {
@@ -128,7 +128,7 @@ func (m *machine) communicate(o *op) ([]*tensor, error) {
 	return all, nil
 }
 
-// compute is what all ranks get of a kernel.
+// compute returns the results of a kernel on all ranks.
 func (m *machine) compute(o *op) ([]*tensor, error) {
 	typ := m.types[o.in[0]]
 	if o.kernel.name == "scaled_matmul" {
@@ -153,8 +153,8 @@ func (m *machine) compute(o *op) ([]*tensor, error) {
 	return all, nil
 }
 
-// operands are what a kernel reads on a rank. Where one has no elements, another may not be there:
-// nothing is computed of it.
+// operands returns the operands of a kernel on a rank. If one has no elements, others may be
+// missing, since nothing is computed.
 func (m *machine) operands(o *op, rank int) ([]*tensor, error) {
 	in := make([]*tensor, len(o.in))
 	empty := false
@@ -174,8 +174,8 @@ func (m *machine) operands(o *op, rank int) ([]*tensor, error) {
 	return in, nil
 }
 
-// write makes a version of a tensor of what ranks have computed of it. Those outside of a call
-// whose results differ in length have none of it.
+// write stores a new version of a tensor. If the results of a call differ in length, ranks outside
+// its teams get an empty one.
 func (m *machine) write(o *op, out []*tensor) error {
 	longest := -1
 	for rank, t := range out {
@@ -230,7 +230,7 @@ func (o *op) ragged(out []*tensor) bool {
 	return false
 }
 
-// results are the results of all ranks.
+// results collects the results on all ranks.
 func (m *machine) results() *Results {
 	r := &Results{Exact: !m.inexact, values: map[string][]*tensor{}}
 	written, read := m.uses(true)

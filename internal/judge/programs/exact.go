@@ -2,10 +2,10 @@ package programs
 
 import "math"
 
-// account says whether all that was computed is exact.
+// An account records whether all computations were exact.
 type account struct{ inexact bool }
 
-// note notes that something was rounded.
+// note records whether something was rounded.
 func (a *account) note(rounded bool) { a.inexact = a.inexact || rounded }
 
 // round rounds a float to a type.
@@ -15,9 +15,9 @@ func (a *account) round(t numberType, x float64) float64 {
 	return r
 }
 
-// sum adds floats up as if partial sums had the bits of a type. They are exact in any order if all
-// terms are multiples of a unit, and their magnitudes add up to no more of it than the type can
-// count.
+// sum adds floats as if partial sums had the precision of a type. The sum is exact in any order if
+// all terms are multiples of a unit, and the sum of their magnitudes is a number of units that the
+// type can represent.
 func (a *account) sum(terms []float64, as numberType) float64 {
 	total, magnitude, unit := 0.0, 0.0, math.Inf(1)
 	for i, x := range terms {
@@ -33,8 +33,8 @@ func (a *account) sum(terms []float64, as numberType) float64 {
 	return total
 }
 
-// product multiplies floats. Partial products are exact in any order if the odd parts of all
-// multiply to no more than the type has bits for, and if no power of two leaves its range.
+// product multiplies floats. Partial products are exact in any order if the product of all odd
+// parts fits the type's precision, and no power of two leaves its range.
 func (a *account) product(factors []float64, as numberType) float64 {
 	total, odd, high, low := 1.0, 1.0, 1.0, 1.0
 	for i, x := range factors {
@@ -54,7 +54,7 @@ func (a *account) product(factors []float64, as numberType) float64 {
 	return total
 }
 
-// fits notes whether multiples of a unit up to a magnitude are numbers of a type.
+// fits records whether a type can represent the multiples of a unit up to a magnitude.
 func (a *account) fits(magnitude, unit float64, as numberType) {
 	if magnitude == 0 {
 		return
@@ -63,7 +63,7 @@ func (a *account) fits(magnitude, unit float64, as numberType) {
 		unit < as.smallest())
 }
 
-// lastBit is the largest power of two of which a float is a multiple; of 0 it is infinite.
+// lastBit returns the largest power of two that divides a float; infinity for 0.
 func lastBit(x float64) float64 {
 	if x == 0 {
 		return math.Inf(1)

@@ -9,14 +9,13 @@ import (
 
 const gradientSuffix = "_grad"
 
-// The backward pass is the transpose of the forward one, op by op, the last op first. An op is a
-// linear map of each of its operands, as long as the others stay as they are; its transpose makes,
-// of the gradient of its result, a contribution to the gradient of the operand. On a rank on which
-// nobody makes anything of a tensor, it has no gradient; among the members of a call some of whom
-// have one, the others have zeros.
+// The backward pass is the transpose of the forward pass, op by op, in reverse order. An op is
+// linear in each operand while the others are fixed. Its transpose maps the gradient of the result
+// to a contribution to the operand's gradient. A tensor has no gradient on a rank where nothing is
+// computed from it. If only some members of a call have one, the others' is zero.
 
-// backward makes the gradients of all tensors that have one, and leaves those of given tensors, and
-// those that ops wait for, among the values.
+// backward computes the gradients of all tensors that have one. It stores those of given tensors,
+// and those that ops wait for, among the values.
 func (m *machine) backward() error {
 	b := &gradients{m, map[string]bool{}, map[string][]*tensor{}}
 	if err := b.prepare(); err != nil {
@@ -38,7 +37,7 @@ func (m *machine) backward() error {
 	return nil
 }
 
-// gradients are those that have been made.
+// gradients holds the gradients computed so far.
 type gradients struct {
 	*machine
 	need map[string]bool
@@ -52,7 +51,7 @@ func (m *machine) isGradientOfGiven(name string) bool {
 	return m.gradient && ok && m.tensors[of] != nil && written[of] == 0 && m.tensors[name] == nil
 }
 
-// prepare finds which tensors have gradients, and takes those of results.
+// prepare finds the tensors that have gradients, and decodes the given gradients of results.
 func (b *gradients) prepare() error {
 	written, read := b.uses(false)
 	for _, name := range b.names {
@@ -114,7 +113,7 @@ func (b *gradients) contribute(name string, rank int, t *tensor) error {
 	return nil
 }
 
-// op carries the gradient of an op's result to its operands.
+// op propagates the gradient of an op's result to its operands.
 func (b *gradients) op(o *op) error {
 	if o.call != nil {
 		if !b.need[o.in[0]] {
@@ -152,7 +151,7 @@ func (b *gradients) op(o *op) error {
 	return nil
 }
 
-// transposed is what a kernel's gradient contributes to that of an operand.
+// transposed returns the contribution of a kernel's gradient to that of an operand.
 func (k *kernel) transposed(a *account, operand int, in []*tensor, g *tensor) (*tensor, error) {
 	x := in[operand]
 	switch k.name {
@@ -189,13 +188,13 @@ func (k *kernel) transposed(a *account, operand int, in []*tensor, g *tensor) (*
 	return nil, fmt.Errorf("the gradient of %s is not known", k.name)
 }
 
-// transposedMatmul is, of C = A·B, C'·Bᵀ by A and Aᵀ·C' by B; and of operands that lie transposed,
-// these transposed.
+// transposedMatmul returns, for C = A·B, C'·Bᵀ for A, and Aᵀ·C' for B. For transposed operands, it
+// returns the transpose.
 func (k *kernel) transposedMatmul(a *account, operand int, in []*tensor, g *tensor) (*tensor,
 	error) {
 	other := in[1-operand]
 	typ := in[operand].typ
-	// As matrices, that all axes but the last are one is no matter.
+	// All axes but the last form the rows of a matrix.
 	flat := func(t *tensor) *tensor {
 		rows, columns, _, _ := matrix(t, false)
 		return &tensor{t.typ, []int64{rows, columns}, t.list}
@@ -212,7 +211,7 @@ func (k *kernel) transposedMatmul(a *account, operand int, in []*tensor, g *tens
 	return multiply(a, factor{g, true}, factor{other, k.transposeA}, typ)
 }
 
-// call carries the gradient of a team's call back, along its wires.
+// call propagates the gradient of a team's call along its wires.
 func (b *gradients) call(o *op, team []int) error {
 	c := o.call
 	in, shapes, err := c.inputs(team, b.values[o.in[0]])
@@ -267,14 +266,14 @@ func (b *gradients) call(o *op, team []int) error {
 	return nil
 }
 
-// carried is what the gradients of all results that an element is part of make of its own.
+// carried combines the gradients of all results that an element contributes to.
 func (b *gradients) carried(c *call, terms []float64, t numberType, members int) float64 {
 	total := t.round(b.sum(terms, t))
 	switch {
 	case !c.reduces():
 	case c.operator == "avg":
 		b.note(total != 0 && !powerOfTwo(members))
-		// Scaled before they are added up, they are multiples of a smaller unit.
+		// Inputs scaled before their addition are multiples of a smaller unit.
 		total = b.round(t, total/float64(members))
 	case c.operator == "premulsum":
 		total = b.round(t, total*b.round(t, c.factor))

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// kernel is an operation: its name and its words.
+// A kernel is an operation: its name and its attributes.
 type kernel struct {
 	name                   string
 	transposeA, transposeB bool
@@ -16,7 +16,7 @@ type kernel struct {
 	by                     float64
 }
 
-// parseKernel reads such as "matmul transpose=ab", "sum axis=1" and "opaque 150 us".
+// parseKernel parses a kernel, such as "matmul transpose=ab", "sum axis=1" or "opaque 150 us".
 func parseKernel(text string) (*kernel, error) {
 	words := strings.Fields(text)
 	k := &kernel{name: strings.ReplaceAll(words[0], "-", "_")}
@@ -26,7 +26,7 @@ func parseKernel(text string) (*kernel, error) {
 	if !known {
 		return nil, fmt.Errorf("there is no kernel %q", words[0])
 	}
-	if k.name == "opaque" { // its time means nothing
+	if k.name == "opaque" { // its time does not matter
 		return k, nil
 	}
 	for _, word := range words[1:] {
@@ -103,7 +103,7 @@ func (k *kernel) do(a *account, in []*tensor, out numberType) (*tensor, error) {
 	return total(a, x, k.axis, out, k.name == "mean")
 }
 
-// accumulator is the type in which floats are computed.
+// accumulator returns the type in which floats are computed.
 func accumulator(in ...*tensor) numberType {
 	wide, _ := typeOf("float32")
 	for _, t := range in {
@@ -114,7 +114,7 @@ func accumulator(in ...*tensor) numberType {
 	return wide
 }
 
-// pointwise makes a tensor element by element.
+// pointwise returns a tensor, element by element.
 func pointwise(shape []int64, out numberType, of func(i int) number) *tensor {
 	r := zeros(out, shape)
 	for i := range r.list {
@@ -123,7 +123,8 @@ func pointwise(shape []int64, out numberType, of func(i int) number) *tensor {
 	return r
 }
 
-// matrix is a shape of which all axes but the last are one; flipped, rows are columns.
+// matrix returns a tensor's rows, columns and strides as a matrix: all axes but the last form its
+// rows. If flipped, rows and columns are exchanged.
 func matrix(t *tensor, flipped bool) (rows, columns, down, right int64) {
 	columns = t.shape[len(t.shape)-1]
 	rows = elements(t.shape[:len(t.shape)-1])
@@ -133,13 +134,13 @@ func matrix(t *tensor, flipped bool) (rows, columns, down, right int64) {
 	return rows, columns, columns, 1
 }
 
-// factor is an operand of a product of matrices, which may lie transposed.
+// A factor is an operand of a matrix product; it may be transposed.
 type factor struct {
 	*tensor
 	flipped bool
 }
 
-// multiply is the product of matrices.
+// multiply returns the product of two matrices.
 func multiply(a *account, x, y factor, out numberType) (*tensor, error) {
 	if len(x.shape) < 2 || len(y.shape) < 2 {
 		return nil, fmt.Errorf("matmul of shapes %v and %v", x.shape, y.shape)
@@ -170,7 +171,7 @@ func multiply(a *account, x, y factor, out numberType) (*tensor, error) {
 	}), nil
 }
 
-// scaled is a scaled matmul: operands, their scales and perhaps a bias.
+// scaled returns a scaled matmul: operands, their scales, and perhaps a bias.
 func (k *kernel) scaled(a *account, in []*tensor, out numberType) (*tensor, error) {
 	wide, _ := typeOf("float32")
 	t, err := multiply(a, factor{in[0], false}, factor{in[1], false}, wide)
@@ -189,7 +190,7 @@ func (k *kernel) scaled(a *account, in []*tensor, out numberType) (*tensor, erro
 	}), nil
 }
 
-// cast is each element in another type.
+// cast converts each element to another type.
 func (k *kernel) cast(a *account, x *tensor, out numberType) (*tensor, error) {
 	if x.typ.float && !out.float {
 		return nil, fmt.Errorf("cast of %s to %s is not known", x.typ.name, out.name)
@@ -197,7 +198,7 @@ func (k *kernel) cast(a *account, x *tensor, out numberType) (*tensor, error) {
 	return pointwise(x.shape, out, func(i int) number {
 		switch n := x.list[i].n; {
 		case x.typ.float:
-			return number{f: out.round(x.list[i].f)} // once, whatever the order of all else
+			return number{f: out.round(x.list[i].f)} // rounded once, whatever the order elsewhere
 		case !out.float:
 			return number{n: out.wrap(n)}
 		case x.typ.signed:
@@ -210,7 +211,7 @@ func (k *kernel) cast(a *account, x *tensor, out numberType) (*tensor, error) {
 	}), nil
 }
 
-// scale is each element times a number.
+// scale multiplies each element by a number.
 func (k *kernel) scale(a *account, x *tensor, out numberType) (*tensor, error) {
 	if !out.float && k.by != math.Trunc(k.by) {
 		return nil, fmt.Errorf("scale of integers by %v is not known", k.by)
@@ -225,7 +226,7 @@ func (k *kernel) scale(a *account, x *tensor, out numberType) (*tensor, error) {
 	}), nil
 }
 
-// moved has an axis in front.
+// moved returns the tensor with an axis moved to the front.
 func moved(x *tensor, axis int) *tensor {
 	outer, inner := around(x.shape, axis)
 	length := x.shape[axis]
@@ -236,7 +237,7 @@ func moved(x *tensor, axis int) *tensor {
 	})
 }
 
-// expanded has a new axis, along which all is the same.
+// expanded returns the tensor with a new axis, along which it is repeated.
 func expanded(x *tensor, axis, times int) (*tensor, error) {
 	if axis < 0 || axis > len(x.shape) || times < 0 {
 		return nil, fmt.Errorf("the shape %v has no place for axis %d", x.shape, axis)
@@ -248,7 +249,7 @@ func expanded(x *tensor, axis, times int) (*tensor, error) {
 	}), nil
 }
 
-// total is the sum or the mean over an axis, which is gone then.
+// total returns the sum or the mean over an axis, which it removes.
 func total(a *account, x *tensor, axis int, out numberType, mean bool) (*tensor, error) {
 	outer, inner := around(x.shape, axis)
 	length := x.shape[axis]

@@ -6,17 +6,18 @@ import (
 	"slices"
 )
 
-// numberType is a type of elements.
+// A numberType is an element type.
 type numberType struct {
 	name   string
 	width  int // bytes
 	float  bool
 	signed bool // of integers
-	// Bits of a float's exponent and of its fraction. An 8-bit float saturates; e4m3fn has no
-	// infinity, and one NaN.
+	// Bits of a float's exponent and fraction. An 8-bit float saturates; e4m3fn has no infinity,
+	// and one NaN.
 	exponent, fraction int
 }
 
+// numberTypes lists all element types.
 func numberTypes() []numberType {
 	float := func(name string, width, exponent, fraction int) numberType {
 		return numberType{name: name, width: width, float: true, exponent: exponent,
@@ -32,7 +33,7 @@ func numberTypes() []numberType {
 	}
 }
 
-// typeOf is the type of a name.
+// typeOf returns the type with a name.
 func typeOf(name string) (numberType, bool) {
 	list := numberTypes()
 	i := slices.IndexFunc(list, func(t numberType) bool { return t.name == name })
@@ -42,19 +43,20 @@ func typeOf(name string) (numberType, bool) {
 	return list[i], true
 }
 
-// number is an element: f of a float type; n of an integer type, extended to 64 bits by its sign or
-// by zeros.
+// A number is an element: f for a float type; n for an integer type, extended to 64 bits by its
+// sign or by zeros.
 type number struct {
 	f float64
 	n int64
 }
 
-// e4m3fn is the float whose largest exponent has numbers, too.
+// finite reports whether the type is e4m3fn, whose largest exponent has numbers, too.
 func (t numberType) finite() bool { return t.name == "float8_e4m3fn" }
 
+// bias returns the bias of the exponent.
 func (t numberType) bias() int { return 1<<(t.exponent-1) - 1 }
 
-// largest is the largest finite number.
+// largest returns the largest finite number.
 func (t numberType) largest() float64 {
 	top := 1<<t.exponent - 2 - t.bias()
 	steps := float64(int64(2)<<t.fraction - 1)
@@ -64,10 +66,10 @@ func (t numberType) largest() float64 {
 	return math.Ldexp(steps, top-t.fraction)
 }
 
-// smallest is the least number above 0.
+// smallest returns the least number above 0.
 func (t numberType) smallest() float64 { return math.Ldexp(1, 1-t.bias()-t.fraction) }
 
-// round is the nearest number of the type, of two the one whose last bit is 0.
+// round rounds to the nearest number of the type, ties to even.
 func (t numberType) round(x float64) float64 {
 	if t.width == 8 || x == 0 || math.IsNaN(x) {
 		return x
@@ -86,7 +88,7 @@ func (t numberType) round(x float64) float64 {
 	return x
 }
 
-// wrap takes an integer modulo two to the bits of the type.
+// wrap reduces an integer modulo 2 to the type's number of bits.
 func (t numberType) wrap(n int64) int64 {
 	shift := uint(64 - 8*t.width)
 	if t.signed {
@@ -95,7 +97,7 @@ func (t numberType) wrap(n int64) int64 {
 	return int64(uint64(n) << shift >> shift)
 }
 
-// decode reads elements.
+// decode decodes elements.
 func (t numberType) decode(data []byte) []number {
 	list := make([]number, len(data)/t.width)
 	for i := range list {
@@ -111,7 +113,7 @@ func (t numberType) decode(data []byte) []number {
 	return list
 }
 
-// fromBits is the float of a pattern of bits.
+// fromBits returns the float with a bit pattern.
 func (t numberType) fromBits(bits uint64) float64 {
 	e := int(bits >> t.fraction & (1<<t.exponent - 1))
 	m := bits & (1<<t.fraction - 1)
@@ -132,8 +134,8 @@ func (t numberType) fromBits(bits uint64) float64 {
 	return x
 }
 
-// encode writes elements for a digest: −0 as +0, and every NaN as the quiet one of positive sign
-// that has no payload. REQUIRES: floats of the type.
+// encode encodes elements for a digest: −0 as +0, and every NaN as the positive quiet one without
+// payload. REQUIRES: floats are numbers of the type.
 func (t numberType) encode(list []number) []byte {
 	data := make([]byte, 0, len(list)*t.width)
 	for _, x := range list {
@@ -147,6 +149,7 @@ func (t numberType) encode(list []number) []byte {
 	return data
 }
 
+// toBits returns the bit pattern of a float.
 func (t numberType) toBits(x float64) uint64 {
 	top := uint64(1<<t.exponent-1) << t.fraction
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Program is what a scenario's program does.
+// A Program is the program of a scenario.
 type Program struct {
 	Ranks      int
 	iterations int
@@ -20,39 +20,40 @@ type Program struct {
 	ops        []op
 }
 
-// declared is a tensor of the file.
+// A declared is a tensor table of the file.
 type declared struct {
 	typ            numberType
 	shape          []int64
 	keep, detached bool
 }
 
-// op is a call or a kernel of one result.
+// An op is a call or a kernel with at most one result.
 type op struct {
 	name   string
 	call   *call
 	kernel *kernel
 	in     []string
-	out    string // "" where there is none
-	typ    string // of the result; "" is that of the first operand
+	out    string // "" for none
+	typ    string // of the result; "" for that of the first operand
 	teams  [][]int
-	late   bool // it waits for gradients
+	late   bool // waits for gradients
 }
 
-// table is a table of the file, whose first error stays.
+// A table is a table of the file; err keeps the first error.
 type table struct {
 	at   string
 	data map[string]any
 	err  *error
 }
 
+// fail records the first error.
 func (t table) fail(format string, args ...any) {
 	if *t.err == nil {
 		*t.err = fmt.Errorf("programs: %s: %s", t.at, fmt.Sprintf(format, args...))
 	}
 }
 
-// only refuses keys that are not known.
+// only refuses unknown keys.
 func (t table) only(known ...string) {
 	for key := range t.data {
 		if !slices.Contains(known, key) {
@@ -61,7 +62,7 @@ func (t table) only(known ...string) {
 	}
 }
 
-// value is a key's value of a type, or another where the key is not there.
+// value returns a key's value, or otherwise if the key is missing.
 func value[T any](t table, key string, otherwise T) T {
 	v, there := t.data[key]
 	if !there {
@@ -75,7 +76,7 @@ func value[T any](t table, key string, otherwise T) T {
 	return of
 }
 
-// names is a list of names, or one that stands alone.
+// names returns a list of names; a single name counts as a list.
 func (t table) names(key string) (list []string) {
 	switch v := t.data[key].(type) {
 	case nil:
@@ -95,7 +96,7 @@ func (t table) names(key string) (list []string) {
 	return list
 }
 
-// whole is a list of whole numbers.
+// whole returns a list of whole numbers.
 func (t table) whole(key string, v any) (list []int64) {
 	items, ok := v.([]any)
 	for _, e := range items {
@@ -109,7 +110,7 @@ func (t table) whole(key string, v any) (list []int64) {
 	return list
 }
 
-// below are the tables of an array, which may stand inline.
+// below returns the tables of an array, which may be inline.
 func (t table) below(key string) (list []table) {
 	add := func(data map[string]any) {
 		list = append(list, table{fmt.Sprintf("%s.%s[%d]", t.at, key, len(list)), data, t.err})
@@ -171,7 +172,7 @@ func Read(text string) (*Program, error) {
 	return p, nil
 }
 
-// ranks finds the number of ranks, and returns that of nodes.
+// ranks computes the number of ranks, and returns that of nodes.
 func (t table) ranks(p *Program) int {
 	nodes := value(t, "nodes", int64(1))
 	ranks := value(t, "ranks", int64(0))
@@ -195,7 +196,7 @@ func (t table) ranks(p *Program) int {
 	return int(nodes)
 }
 
-// readGroups reads the groups, and makes the one of all ranks.
+// readGroups reads the groups, and adds the group of all ranks.
 func (p *Program) readGroups(t, network table, nodes int) {
 	var all []int
 	for rank := range p.Ranks {
@@ -239,7 +240,8 @@ func (p *Program) readGroups(t, network table, nodes int) {
 	}
 }
 
-// placed are the teams of a word: all ranks, those of each node, or those at each place in a node.
+// placed returns the teams of a word: all ranks, the ranks of each node, or those at each position
+// of a node.
 func (t table) placed(by string, all []int, nodes int) (teams [][]int) {
 	each := len(all) / nodes
 	switch by {
@@ -263,6 +265,7 @@ func (t table) placed(by string, all []int, nodes int) (teams [][]int) {
 	return teams
 }
 
+// readTensor reads a tensor and its repetitions.
 func (p *Program) readTensor(t table) {
 	t.only("name", "shape", "dtype", "memory", "keep", "gradient", "repeat")
 	typ, known := typeOf(value(t, "dtype", "bfloat16"))
@@ -281,7 +284,7 @@ func (p *Program) readTensor(t table) {
 	}
 }
 
-// indexed is a name of a repetition.
+// indexed substitutes the index of a repetition in a name.
 func indexed(name string, i, times int) string {
 	down := times - 1 - i
 	word := strconv.Itoa

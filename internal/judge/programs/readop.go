@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// readOps reads ops. Those next to each other that are repeated as often are one loop.
+// readOps reads ops. Adjacent ops with the same number of repetitions form one loop.
 func (p *Program) readOps(tables []table) {
 	before := map[string]bool{}
 	for from := 0; from < len(tables); {
@@ -31,8 +31,7 @@ func (p *Program) readOps(tables []table) {
 	}
 }
 
-// readOp reads the i-th of so many repetitions of an op. One of several results is as many ops, one
-// behind the other.
+// readOp reads a repetition of an op. An op with several results becomes one op for each.
 func (p *Program) readOp(t table, number, i, times int, before map[string]bool) {
 	t.only("repeat", "loop", "name", "call", "kernel", "backward", "in", "out", "dtype", "group",
 		"stream", "algorithm", "async", "after", "enabled")
@@ -81,7 +80,7 @@ func (p *Program) readOp(t table, number, i, times int, before map[string]bool) 
 	before[o.name] = true
 }
 
-// readWork reads what an op does, and who does it.
+// readWork reads the call or the kernel of an op, and its teams.
 func (p *Program) readWork(t table, o *op) {
 	teams, known := p.groups[value(t, "group", "")]
 	if !known {
@@ -103,7 +102,7 @@ func (p *Program) readWork(t table, o *op) {
 	}
 }
 
-// add adds an op of one result.
+// add adds an op with one result.
 func (p *Program) add(t table, o op, before map[string]bool) {
 	none := o.kernel != nil && o.kernel.name == "opaque" || o.call != nil && o.call.kind == "barrier"
 	switch {
@@ -118,7 +117,7 @@ func (p *Program) add(t table, o op, before map[string]bool) {
 	p.ops = append(p.ops, o)
 }
 
-// part finds the ops that wait for gradients: they read one, or what such an op writes.
+// part marks the ops that wait for gradients: they read one, or a result of such an op.
 func (p *Program) part() {
 	if !p.gradient {
 		return
@@ -138,7 +137,7 @@ func (p *Program) part() {
 	}
 }
 
-// uses lists for each tensor that ops write where it is written last, and read last.
+// uses returns, for each tensor, the last op that writes it and the last op that reads it.
 func (p *Program) uses(late bool) (written, read map[string]int) {
 	written, read = map[string]int{}, map[string]int{}
 	for i := range p.ops {
@@ -156,7 +155,7 @@ func (p *Program) uses(late bool) (written, read map[string]int) {
 	return written, read
 }
 
-// isResult reports whether a tensor is a result, where ops write and read it last.
+// isResult reports whether a tensor is a result, given the last writes and reads.
 func (p *Program) isResult(name string, written, read map[string]int) bool {
 	kept := p.tensors[name] != nil && p.tensors[name].keep
 	return written[name] > 0 && (kept || read[name] <= written[name])

@@ -5,13 +5,14 @@ import (
 	"slices"
 )
 
-// tensor is what one rank has of a tensor: elements in row-major order.
+// A tensor holds a rank's elements of a tensor, in row-major order.
 type tensor struct {
 	typ   numberType
 	shape []int64
 	list  []number
 }
 
+// elements returns the number of elements of a shape.
 func elements(shape []int64) int64 {
 	n := int64(1)
 	for _, length := range shape {
@@ -20,23 +21,24 @@ func elements(shape []int64) int64 {
 	return n
 }
 
+// zeros returns a tensor of zeros.
 func zeros(typ numberType, shape []int64) *tensor {
 	return &tensor{typ, slices.Clone(shape), make([]number, elements(shape))}
 }
 
-// with is a shape with another length of an axis.
+// with returns a shape with another length of an axis.
 func with(shape []int64, axis int, length int64) []int64 {
 	other := slices.Clone(shape)
 	other[axis] = length
 	return other
 }
 
-// around are the numbers of places before and behind an axis.
+// around returns the number of elements before and after an axis.
 func around(shape []int64, axis int) (outer, inner int64) {
 	return elements(shape[:axis]), elements(shape[axis+1:])
 }
 
-// reshaped has the same elements in another shape.
+// reshaped returns the same elements in another shape.
 func (t *tensor) reshaped(shape []int64) (*tensor, error) {
 	if elements(shape) != int64(len(t.list)) {
 		return nil, fmt.Errorf("%d elements do not fill the shape %v", len(t.list), shape)
@@ -44,7 +46,7 @@ func (t *tensor) reshaped(shape []int64) (*tensor, error) {
 	return &tensor{t.typ, shape, t.list}, nil
 }
 
-// cut is the tensor's places from one on along an axis.
+// cut returns a range of positions along an axis.
 func (t *tensor) cut(axis int, from, length int64) *tensor {
 	outer, inner := around(t.shape, axis)
 	r := &tensor{typ: t.typ, shape: with(t.shape, axis, length)}

@@ -7,7 +7,7 @@ import (
 	"collsim/internal/judge"
 )
 
-// Mutate changes one thing in a plan and says what, "" if nothing came of it.
+// Mutate changes one thing in a plan and returns its name; "" if nothing was changed.
 func Mutate(p *judge.Plan, luck *rand.Rand) string {
 	m := mutator{p: p, luck: luck}
 	if !m.choose() {
@@ -19,14 +19,14 @@ func Mutate(p *judge.Plan, luck *rand.Rand) string {
 	return ""
 }
 
-// mutation is one way to change the step that has been chosen, or what is around it.
+// A mutation is a change of the chosen step or its surroundings.
 type mutation struct {
 	name   string
 	weight int
 	change func() bool
 }
 
-// mutator is a plan and a step of it.
+// A mutator is a plan with a chosen step.
 type mutator struct {
 	p          *judge.Plan
 	luck       *rand.Rand
@@ -35,6 +35,7 @@ type mutator struct {
 	step       *judge.Step
 }
 
+// mutations lists all mutations.
 func (m *mutator) mutations() []mutation {
 	return []mutation{
 		{"delete", 1, m.remove},
@@ -64,7 +65,7 @@ func (m *mutator) mutations() []mutation {
 	}
 }
 
-// weighted is the number of a mutation, the likelier the more it weighs.
+// weighted returns the index of a random mutation, with probability proportional to its weight.
 func (m *mutator) weighted() int {
 	list := m.mutations()
 	total := 0
@@ -80,9 +81,10 @@ func (m *mutator) weighted() int {
 	return 0
 }
 
+// chance reports true with a probability in percent.
 func (m *mutator) chance(percent int) bool { return m.luck.IntN(100) < percent }
 
-// choose finds a step.
+// choose chooses a step.
 func (m *mutator) choose() bool {
 	for range 20 {
 		m.rank = m.luck.IntN(len(m.p.Ranks))
@@ -99,21 +101,24 @@ func (m *mutator) choose() bool {
 	return false
 }
 
-// anywhere puts a step somewhere into a lane.
+// anywhere inserts a step at a random position of a lane.
 func (m *mutator) anywhere(l *judge.Lane, s judge.Step) {
 	l.Steps = slices.Insert(l.Steps, m.luck.IntN(len(l.Steps)+1), s)
 }
 
+// remove removes the step.
 func (m *mutator) remove() bool {
 	m.lane.Steps = slices.Delete(m.lane.Steps, m.i, m.i+1)
 	return true
 }
 
+// twice duplicates the step.
 func (m *mutator) twice() bool {
 	m.lane.Steps = slices.Insert(m.lane.Steps, m.i, m.step.Clone())
 	return true
 }
 
+// swap exchanges the step with the next one.
 func (m *mutator) swap() bool {
 	if m.i+1 == len(m.lane.Steps) {
 		return false
@@ -122,6 +127,7 @@ func (m *mutator) swap() bool {
 	return true
 }
 
+// move moves the step to a random position of its lane.
 func (m *mutator) move() bool {
 	s := m.step.Clone()
 	m.remove()
@@ -129,6 +135,7 @@ func (m *mutator) move() bool {
 	return true
 }
 
+// toOtherLane moves the step to another lane.
 func (m *mutator) toOtherLane() bool {
 	lanes := m.p.Ranks[m.rank]
 	if len(lanes) < 2 {
@@ -140,7 +147,7 @@ func (m *mutator) toOtherLane() bool {
 	return true
 }
 
-// putBehindSignal exchanges a put with the first signal that follows it in its lane.
+// putBehindSignal moves a put behind the next signal of its lane.
 func (m *mutator) putBehindSignal() bool {
 	steps := m.lane.Steps
 	lands := func(s judge.Step) bool { return len(s.To) > 0 && s.To[0].At }
@@ -159,6 +166,7 @@ func (m *mutator) putBehindSignal() bool {
 	return true
 }
 
+// exchangeSources exchanges two sources.
 func (m *mutator) exchangeSources() bool {
 	n := len(m.step.From)
 	if n < 2 {
@@ -170,6 +178,7 @@ func (m *mutator) exchangeSources() bool {
 	return true
 }
 
+// dropSource removes a source.
 func (m *mutator) dropSource() bool {
 	n := len(m.step.From)
 	if n < 2 {
@@ -180,6 +189,7 @@ func (m *mutator) dropSource() bool {
 	return true
 }
 
+// addSource adds a source.
 func (m *mutator) addSource() bool {
 	if len(m.step.From) == 0 || !m.step.Moves() {
 		return false
@@ -205,6 +215,7 @@ func (m *mutator) addSource() bool {
 	return true
 }
 
+// addPlace adds a destination on this rank.
 func (m *mutator) addPlace() bool {
 	if len(m.step.Into) == 0 {
 		return false
@@ -216,12 +227,13 @@ func (m *mutator) addPlace() bool {
 	return true
 }
 
+// post toggles the step's post.
 func (m *mutator) post() bool {
 	m.step.Post = !m.step.Post
 	return true
 }
 
-// scaled scales what is not, or the other way round: a source, or the value.
+// scaled toggles the scaling of a source, or of the value.
 func (m *mutator) scaled() bool {
 	if i := m.luck.IntN(len(m.step.From) + 1); i < len(m.step.From) {
 		m.step.From[i].Scaled = !m.step.From[i].Scaled
@@ -231,6 +243,7 @@ func (m *mutator) scaled() bool {
 	return m.step.Moves()
 }
 
+// event changes, removes or adds an awaited event.
 func (m *mutator) event() bool {
 	lanes := len(m.p.Ranks[m.rank])
 	if n := len(m.step.After); n > 0 {
@@ -249,6 +262,7 @@ func (m *mutator) event() bool {
 	return lanes > 1
 }
 
+// header changes the header.
 func (m *mutator) header() bool {
 	q := &m.p.Problem
 	switch m.luck.IntN(4) {
@@ -267,7 +281,7 @@ func (m *mutator) header() bool {
 	return true
 }
 
-// signal adds a signal from the chosen lane, and a wait for it somewhere in a peer's.
+// signal adds a signal from the chosen lane, and a wait for it in a peer's.
 func (m *mutator) signal() bool {
 	to := m.peer()
 	to.Class, to.Tag = judge.Class(1+m.luck.IntN(2)), m.luck.IntN(2)
@@ -281,24 +295,27 @@ func (m *mutator) signal() bool {
 	return true
 }
 
+// flush adds a flush.
 func (m *mutator) flush() bool {
 	m.anywhere(m.lane, judge.Step{Flush: true})
 	return true
 }
 
+// copy adds a copy.
 func (m *mutator) copy() bool {
 	m.anywhere(m.lane, judge.Step{From: []judge.Source{{Region: m.anyRegion(1)}},
 		Into: []judge.Region{m.anyRegion(1)}})
 	return true
 }
 
+// get adds a get.
 func (m *mutator) get() bool {
 	m.anywhere(m.lane, judge.Step{Into: []judge.Region{m.anyRegion(1)},
 		From: []judge.Source{{Kind: judge.Get, Peer: m.peer(), Region: m.anyRegion(1)}}})
 	return true
 }
 
-// multimem has the switch add up a source, or write to all ranks.
+// multimem makes the switch sum a source, or write to all ranks.
 func (m *mutator) multimem() bool {
 	var team []int
 	for rank := range m.p.Ranks {

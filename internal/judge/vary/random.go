@@ -7,10 +7,9 @@ import (
 	"collsim/internal/judge"
 )
 
-// Random is a random schedule without a definition (custom), of two or three ranks, that comes to
-// its end: every message is received, in order. Whether it races is another matter: sometimes the
-// lanes of a rank are in step with each other, sometimes all ranks meet at the beginning or at the
-// end.
+// Random returns a random custom schedule of two or three ranks that ends: every message is
+// received, in order. It may have races. Sometimes the lanes of a rank are synchronized; sometimes
+// all ranks synchronize at the beginning or the end.
 func Random(luck *rand.Rand) *judge.Plan {
 	ranks, blocks := 2+luck.IntN(2), 1+luck.IntN(3)
 	m := &maker{luck: luck, blocks: blocks, written: map[cell]bool{},
@@ -26,7 +25,7 @@ func Random(luck *rand.Rand) *judge.Plan {
 	each := slices.Repeat([]int{blocks}, ranks)
 	p.Problem.Splits = [][]int{each, each}
 	for b := range p.Cuts {
-		p.Cuts[b] = judge.Cut{{Axis: "block", Way: "even", N: blocks}}
+		p.Cuts[b] = judge.Cut{{Axis: "block", Split: "even", N: blocks}}
 	}
 	for rank := range ranks {
 		p.Ranks = append(p.Ranks, make([]judge.Lane, 1+luck.IntN(2)))
@@ -37,8 +36,8 @@ func Random(luck *rand.Rand) *judge.Plan {
 	if m.chance(70) {
 		m.meet(8)
 	}
-	for steps := 2 + luck.IntN(8); steps > 0 || len(m.flying) > 0; steps-- {
-		if len(m.flying) > 0 && (steps <= 0 || m.chance(50)) {
+	for steps := 2 + luck.IntN(8); steps > 0 || len(m.inFlight) > 0; steps-- {
+		if len(m.inFlight) > 0 && (steps <= 0 || m.chance(50)) {
 			m.receive()
 		} else {
 			m.anything()
@@ -50,28 +49,30 @@ func Random(luck *rand.Rand) *judge.Plan {
 	return p
 }
 
-// maker writes steps in an order in which they could be carried out.
+// A maker writes steps in an executable order.
 type maker struct {
-	luck    *rand.Rand
-	p       *judge.Plan
-	blocks  int
-	written map[cell]bool // by then, if the order is kept
-	flying  []message     // not received yet
-	inStep  bool          // every step of a rank awaits what its other lane has done so far
+	luck     *rand.Rand
+	p        *judge.Plan
+	blocks   int
+	written  map[cell]bool // in the order of writing
+	inFlight []message     // not received yet
+	inStep   bool          // every step of a rank awaits the earlier steps of its other lane
 }
 
+// A cell is a block of a rank's buffer.
 type cell struct {
 	rank   int
 	buffer judge.Buffer
 	block  int
 }
 
-// message is on its way from a lane to a peer. A bare one carries nothing to be stored.
+// A message is in flight from a lane to a peer. A bare one carries no value to store.
 type message struct {
 	from, to  judge.Peer // to has the class and the tag
 	put, bare bool
 }
 
+// chance reports true with a probability in percent.
 func (m *maker) chance(percent int) bool { return m.luck.IntN(100) < percent }
 
 // add appends a step to a lane.
@@ -89,6 +90,7 @@ func (m *maker) add(rank, lane int, s judge.Step) {
 	}
 }
 
+// posts returns the number of posts of a lane.
 func posts(l *judge.Lane) (n int) {
 	for i := range l.Steps {
 		if l.Steps[i].Post {
@@ -98,7 +100,7 @@ func posts(l *judge.Lane) (n int) {
 	return n
 }
 
-// region is a block of a rank; one that is read should have been written.
+// region returns a random block of a rank; one to read has been written, if possible.
 func (m *maker) region(rank int, read bool) judge.Region {
 	for try := 0; ; try++ {
 		b, block := judge.Buffer(m.luck.IntN(3)), m.luck.IntN(m.blocks)
@@ -108,6 +110,7 @@ func (m *maker) region(rank int, read bool) judge.Region {
 	}
 }
 
+// peer returns a random lane of another rank.
 func (m *maker) peer(rank int) judge.Peer {
 	n := len(m.p.Ranks)
 	p := judge.Peer{Rank: (rank + 1 + m.luck.IntN(n-1)) % n, Tag: m.luck.IntN(2)}
@@ -115,14 +118,14 @@ func (m *maker) peer(rank int) judge.Peer {
 	return p
 }
 
-// receive receives the first message of a connection.
+// receive receives the first message of a random connection.
 func (m *maker) receive() {
-	g := m.flying[m.luck.IntN(len(m.flying))]
-	first := slices.IndexFunc(m.flying, func(o message) bool {
+	g := m.inFlight[m.luck.IntN(len(m.inFlight))]
+	first := slices.IndexFunc(m.inFlight, func(o message) bool {
 		return o.from == g.from && o.to == g.to
 	})
-	g = m.flying[first]
-	m.flying = slices.Delete(m.flying, first, first+1)
+	g = m.inFlight[first]
+	m.inFlight = slices.Delete(m.inFlight, first, first+1)
 	from := g.from
 	from.Class, from.Tag = g.to.Class, g.to.Tag
 	s := judge.Step{From: []judge.Source{{Kind: judge.Message, Peer: from}}}
@@ -135,7 +138,7 @@ func (m *maker) receive() {
 	m.add(g.to.Rank, g.to.Lane, s)
 }
 
-// anything adds a step that receives nothing.
+// anything adds a random step that receives nothing.
 func (m *maker) anything() {
 	rank := m.luck.IntN(len(m.p.Ranks))
 	lane := m.luck.IntN(len(m.p.Ranks[rank]))
@@ -167,15 +170,16 @@ func (m *maker) anything() {
 	}
 }
 
-// send adds a step with one target and remembers its message.
+// send adds a step with one target, and its message.
 func (m *maker) send(rank, lane int, s judge.Step) {
 	m.add(rank, lane, s)
 	if t := &s.To[0]; t.Message() {
-		m.flying = append(m.flying, message{judge.Peer{Rank: rank, Lane: lane}, t.Peer, t.At,
+		m.inFlight = append(m.inFlight, message{judge.Peer{Rank: rank, Lane: lane}, t.Peer, t.At,
 			len(s.From) == 0})
 	}
 }
 
+// put adds a put.
 func (m *maker) put(rank, lane int, from []judge.Source) {
 	to := m.peer(rank)
 	to.Class = judge.Puts
@@ -189,7 +193,7 @@ func (m *maker) put(rank, lane int, from []judge.Source) {
 	}
 }
 
-// throughSwitch has the switch write to all ranks, or add up what they have.
+// throughSwitch makes the switch write to all ranks, or sum their values.
 func (m *maker) throughSwitch(rank, lane int, from []judge.Source) {
 	var team []int
 	for r := range m.p.Ranks {
@@ -208,8 +212,7 @@ func (m *maker) throughSwitch(rank, lane int, from []judge.Source) {
 		To: []judge.Target{{Team: team, At: true, Region: g}}})
 }
 
-// meet has lane 0 of every rank tell all others that it has come, and await them. Other lanes go on
-// after that, and it comes after them.
+// meet adds a barrier of lane 0 of all ranks. The other lanes wait for it, or it waits for them.
 func (m *maker) meet(tag int) {
 	first := tag == 8
 	peers := func(rank int, of func(judge.Peer) judge.Step) {

@@ -6,7 +6,7 @@ import (
 	"collsim/internal/judge"
 )
 
-// buffers is how many buffers there are: without scratch, two.
+// buffers returns the number of buffers: two without scratch, else three.
 func (m *mutator) buffers() int {
 	if m.p.Scratch > 0 {
 		return 3
@@ -14,7 +14,7 @@ func (m *mutator) buffers() int {
 	return 2
 }
 
-// anyRegion is some blocks that follow one another.
+// anyRegion returns some consecutive blocks.
 func (m *mutator) anyRegion(blocks int) judge.Region {
 	g := judge.Region{Buffer: judge.Buffer(m.luck.IntN(m.buffers()))}
 	n, _, _ := m.p.Cuts[g.Buffer].Blocks()
@@ -25,7 +25,7 @@ func (m *mutator) anyRegion(blocks int) judge.Region {
 	return g
 }
 
-// region changes one region of the step: one of its blocks, its buffer, or all of it.
+// region changes a region of the step: one of its blocks, or all of it.
 func (m *mutator) region() bool {
 	all := m.step.Regions()
 	if len(all) == 0 {
@@ -41,7 +41,7 @@ func (m *mutator) region() bool {
 	return true
 }
 
-// peer is a lane of another rank, if there is one.
+// peer returns a lane of another rank, if there is one.
 func (m *mutator) peer() judge.Peer {
 	n := len(m.p.Ranks)
 	p := judge.Peer{Rank: (m.rank + 1 + m.luck.IntN(max(1, n-1))) % n}
@@ -51,7 +51,7 @@ func (m *mutator) peer() judge.Peer {
 	return p
 }
 
-// target changes one thing of a target.
+// target changes one property of a target.
 func (m *mutator) target() bool {
 	if len(m.step.To) == 0 {
 		return false
@@ -83,6 +83,7 @@ func (m *mutator) target() bool {
 	return true
 }
 
+// peerOfSource changes the peer of a source.
 func (m *mutator) peerOfSource() bool {
 	i := slices.IndexFunc(m.step.From, func(f judge.Source) bool { return f.Kind != judge.Local })
 	if i < 0 {
@@ -102,7 +103,8 @@ func (m *mutator) peerOfSource() bool {
 	return m.step.From[i].Kind != judge.Multimem
 }
 
-// reply is the message of a step to a target: the step that receives it, and which source it is.
+// reply returns the receive of the chosen step's message to a peer: the lane, the step and the
+// source.
 func (m *mutator) reply(to judge.Peer) (*judge.Lane, int, int) {
 	if to.Lane >= len(m.p.Ranks[to.Rank]) {
 		return nil, 0, 0
@@ -131,8 +133,8 @@ func (m *mutator) reply(to judge.Peer) (*judge.Lane, int, int) {
 	return nil, 0, 0
 }
 
-// toPut makes a put of a send, and of its receive a wait and, if need be, a read of where it
-// landed.
+// toPut converts a send to a put, and its receive to a wait followed, if necessary, by a read of
+// the put's destination.
 func (m *mutator) toPut() bool {
 	s := m.step
 	if len(s.To) != 1 || s.To[0].At || !s.To[0].Message() || !s.Moves() {
@@ -173,8 +175,8 @@ func (m *mutator) toPut() bool {
 	return true
 }
 
-// splitLane makes a lane of its own of the tail of a lane, mostly one that awaits the rest, and has
-// the peers know.
+// splitLane moves the tail of a lane to a lane of its own, which mostly awaits the rest, and
+// redirects the peers.
 func (m *mutator) splitLane() bool {
 	if m.i == 0 || len(m.p.Ranks[m.rank]) > 3 {
 		return false
@@ -197,8 +199,8 @@ func (m *mutator) splitLane() bool {
 	return true
 }
 
-// redirect has the messages that the head of a lane that was split does not send or receive go from
-// and to the new lane.
+// redirect changes the peers of a split lane: messages that its head does not send or receive
+// belong to the new lane.
 func (m *mutator) redirect() {
 	added := len(m.p.Ranks[m.rank])
 	sent, received := map[judge.Peer]int{}, map[judge.Peer]int{}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Text changes the text of a schedule in one or two places: a line of a program goes, comes twice
-// or is exchanged with the next, or a digit becomes another one.
+// Text changes the text of a schedule in one or two places: it removes, duplicates or exchanges
+// lines, or changes a digit.
 func Text(text string, luck *rand.Rand) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for range 1 + luck.IntN(2) {
@@ -34,7 +34,7 @@ func Text(text string, luck *rand.Rand) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// digit changes one digit of a line by 1.
+// digit changes a digit of a line by 1.
 func digit(line string, luck *rand.Rand) string {
 	text := []byte(line)
 	var at []int
@@ -50,7 +50,7 @@ func digit(line string, luck *rand.Rand) string {
 	return string(text)
 }
 
-// Shrink takes lines from a text, as long as what is left fails as the whole did.
+// Shrink removes lines from a text as long as the rest still fails.
 func Shrink(text string, fails func(string) bool) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	join := func(lines []string) string { return strings.Join(lines, "\n") + "\n" }

@@ -12,25 +12,25 @@ import (
 	"collsim/schedule"
 )
 
-// contest has the judge and collsim say what comes out of the same programs.
+// A contest compares the judge and collsim on the same programs.
 type contest struct {
 	seed  uint64
-	each  int // lowerings of a program, of which the first has no passes
-	every int // one of so many programs is carried out as the command does; 0: none
+	each  int // lowerings of a program; the first has no passes
+	every int // one of so many programs runs as by the command; 0: none
 }
 
-// result is what came of one program.
+// A result is the comparison of one program.
 type result struct {
 	index    int
-	refused  string // why it cannot be lowered at all
+	refused  string // reason why it cannot be lowered at all
 	lowered  int
-	public   int            // of these, as the command does it
-	compared int            // of these, of which values were compared
-	acted    map[string]int // in how many of these a pass has changed something
+	public   int            // of these, run as by the command
+	compared int            // of these, with values compared
+	acted    map[string]int // lowerings that each pass has changed
 	failures []failure
 }
 
-// failure is a lowering that does not do what its program says.
+// A failure is a lowering that does not compute its program.
 type failure struct {
 	kind, why string
 	program   *draft
@@ -38,7 +38,8 @@ type failure struct {
 	public    bool
 }
 
-// try makes the program of a number and lowers it in several ways. The same number gives the same.
+// try makes the program of an index and lowers it in several ways. The same index gives the same
+// program.
 func (c *contest) try(index int) result {
 	luck := rand.New(rand.NewPCG(c.seed, uint64(index)))
 	p := randomProgram(luck)
@@ -64,8 +65,8 @@ func (c *contest) try(index int) result {
 	return r
 }
 
-// judge lowers a program, and finds out what is wrong with what comes out: of what kind, and what.
-// It notes what was done in a result, unless that is nil.
+// judge lowers a program and sets the kind and the description of its failure, if any. It counts
+// the lowering in note, unless that is nil.
 func (f *failure) judge(note *result) {
 	f.kind, f.why = "", ""
 	defer func() {
@@ -91,8 +92,8 @@ func (f *failure) judge(note *result) {
 	f.kind, f.why = o.compare(text, note)
 }
 
-// compare holds what has come of a scenario against the judge, on the data on which collsim has
-// computed it, and says what is wrong: of what kind, and what.
+// compare compares a scenario's outcome with the judge, on the data that collsim used. It returns
+// the kind and the description of a failure.
 func (o *outcome) compare(text string, note *result) (kind, why string) {
 	judged, err := programs.Read(text)
 	if err != nil {
@@ -107,11 +108,11 @@ func (o *outcome) compare(text string, note *result) (kind, why string) {
 		return "the judge refuses", err.Error()
 	}
 	switch isSeed := strings.Contains(text, `pipeline = "seed"`); {
-	case isSeed && o.kind != "" && o.races: // as it was published; what comes out is chance
+	case isSeed && o.kind != "" && o.races: // as published, with a race: the result is undefined
 		return "", ""
 	case o.kind != "":
 		return "proof " + o.kind, o.why
-	case len(want.Names) == 0: // there is nothing to compare
+	case len(want.Names) == 0: // nothing to compare
 		return "", ""
 	case !want.Exact && o.numbers != string(reference.NumbersMismatch):
 		return "", ""
@@ -141,7 +142,7 @@ func (o *outcome) compare(text string, note *result) (kind, why string) {
 	return "", ""
 }
 
-// count notes which passes have done something.
+// count records which passes have changed something.
 func (r *result) count(low *program.Lowered) {
 	seen := map[string]bool{}
 	for _, n := range low.Notes {
@@ -152,7 +153,7 @@ func (r *result) count(low *program.Lowered) {
 	}
 }
 
-// inputs are given tensors by their names.
+// inputs returns given tensors by name.
 func inputs(s *schedule.Schedule, given reference.Tensors) programs.Inputs {
 	list := programs.Inputs{}
 	for i := range s.Tensors {
@@ -163,7 +164,7 @@ func inputs(s *schedule.Schedule, given reference.Tensors) programs.Inputs {
 	return list
 }
 
-// differ says where results are not the judge's; "" if they are.
+// differ reports the first difference from the judge's results; "" if none.
 func differ(want *programs.Results, low *program.Lowered, out reference.Tensors) string {
 	for _, name := range want.Names {
 		at, known := low.Where[name]

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// draft is a program as plain data that can be changed and written down.
+// A draft is a program as plain data, which can be changed and printed.
 type draft struct {
 	ranks, nodes, iterations int
 	gradient                 bool
@@ -14,24 +14,25 @@ type draft struct {
 	groups                   []group
 	tensors                  []tensor
 	ops                      []op
-	shapes                   map[string]tensor // of what ops write, to declare it when they go
-	passes                   []setting
+	// of tensors that ops write, to declare them if the op is removed
+	shapes map[string]tensor
+	passes []setting
 }
 
-// group is teams under a name; by is "node", "rail" or "" for lists.
+// A group is named teams; by is "node", "rail", or "" for lists.
 type group struct {
 	name, by string
 	teams    [][]int
 }
 
-// tensor is a table of a tensor.
+// A tensor is the table of a tensor.
 type tensor struct {
 	name, typ, memory string
 	shape             []int64
 	keep              bool
 }
 
-// op is a table of an op.
+// An op is the table of an op.
 type op struct {
 	name, call, kernel, typ  string
 	in, out, after           []string
@@ -39,10 +40,10 @@ type op struct {
 	async                    bool
 }
 
-// setting is a key of [lowering] and its value.
+// A setting is a key of [lowering] with its value.
 type setting struct{ key, value string }
 
-// clone is a draft of its own.
+// clone returns a copy.
 func (d *draft) clone() *draft {
 	c := *d
 	c.groups, c.tensors = slices.Clone(d.groups), slices.Clone(d.tensors)
@@ -50,7 +51,7 @@ func (d *draft) clone() *draft {
 	return &c
 }
 
-// text is the scenario.
+// text returns the scenario.
 func (d *draft) text() string {
 	var b strings.Builder
 	line := func(key, value string) {
@@ -121,7 +122,7 @@ func (o *op) write(line func(key, value string), b *strings.Builder) {
 	}
 }
 
-// all is the list of all ranks.
+// all lists all ranks.
 func (d *draft) all() (list []int) {
 	for rank := range d.ranks {
 		list = append(list, rank)
@@ -129,7 +130,7 @@ func (d *draft) all() (list []int) {
 	return list
 }
 
-// teams are those of a group by name.
+// teams returns the teams of a named group.
 func (d *draft) teams(name string) [][]int {
 	for _, g := range d.groups {
 		if g.name == name {

@@ -20,18 +20,18 @@ import (
 	"collsim/unit"
 )
 
-// outcome is what collsim makes of a program: its schedule, the first finding of the proof, if
-// there is one, and what the check of numbers says.
+// An outcome is collsim's result for a program: its schedule, the first finding of the proof, if
+// any, and the result of the numeric check.
 type outcome struct {
 	low           *program.Lowered
 	kind, why     string
-	races         bool // on workspaces alone, as torch's published pipelines do
+	races         bool // only on workspaces, as in torch's published pipelines
 	numbers, with string
 	digest        string
 	seed          uint64 // of the data
 }
 
-// public carries the one program of a scenario out as the command does.
+// public runs the program of a scenario as the command does.
 func public(text string) (*outcome, error) {
 	s, err := run.Load("program.toml", []byte(text), run.LoadOptions{})
 	if err != nil {
@@ -53,7 +53,7 @@ func public(text string) (*outcome, error) {
 	return o, nil
 }
 
-// find notes what a proof has found.
+// find records a finding of the proof.
 func (o *outcome) find(i int, kind, text string) {
 	if i == 0 {
 		o.kind, o.why = kind, text
@@ -62,12 +62,13 @@ func (o *outcome) find(i int, kind, text string) {
 		"workspace")
 }
 
-// direct lowers a program without a simulation: what passes ask for as times, and which algorithm
-// does a call that names none, is as a seed has it. That is ten times as fast, and tries what no
-// machine would choose.
+// direct lowers a program without a simulation: a seed determines the times that passes ask for,
+// and the algorithms of calls that name none. That is ten times as fast, and tries choices that no
+// machine would make.
 func direct(p *draft, seed uint64) (*outcome, error) {
 	passes := loweringOf(p.passes)
-	if passes.Reorder || passes.Pipeline == program.PipelineIfFaster { // others only report of times
+	// other passes only print times
+	if passes.Reorder || passes.Pipeline == program.PipelineIfFaster {
 		passes.Time = func(s *schedule.Schedule) (unit.Time, error) {
 			n := seed
 			for _, part := range s.Parts() {
@@ -97,14 +98,14 @@ func direct(p *draft, seed uint64) (*outcome, error) {
 	return o, nil
 }
 
-// hash is a number that depends on all of these.
+// hash returns a number that depends on all arguments.
 func hash(of ...any) uint64 {
 	h := fnv.New64a()
 	fmt.Fprint(h, of...)
 	return h.Sum64()
 }
 
-// chooser does calls by the algorithm that they name, or by any that does them.
+// chooser returns a choice of algorithms: the one that a call names, else any that supports it.
 func chooser(seed uint64) program.Choose {
 	return func(spec collective.Spec, name string, team []int, symmetric bool) (program.Chosen,
 		error) {
@@ -131,7 +132,7 @@ func chooser(seed uint64) program.Choose {
 	}
 }
 
-// private are the options of an algorithm on memory that is not symmetric.
+// private returns the options of an algorithm for memory that is not symmetric.
 func private(a *algos.Algorithm, symmetric bool) (o algos.Options) {
 	for _, p := range a.Params {
 		if p.Name == "symmetric" && !symmetric {
@@ -141,7 +142,7 @@ func private(a *algos.Algorithm, symmetric bool) (o algos.Options) {
 	return o
 }
 
-// programOf is a draft as package program has it.
+// programOf converts a draft to package program's type.
 func programOf(d *draft) *program.Program {
 	p := &program.Program{Name: "campaign", Ranks: d.ranks, Iterations: d.iterations,
 		Gradient: d.gradient}
@@ -172,7 +173,7 @@ func programOf(d *draft) *program.Program {
 	return p
 }
 
-// loweringOf is settings as package program has them.
+// loweringOf converts settings to package program's type.
 func loweringOf(list []setting) (l program.Lowering) {
 	l.OneShot = 128 * unit.KiB
 	for _, s := range list {

@@ -1,7 +1,7 @@
-// Command campaign lowers many random programs by random passes, and holds what comes out against
-// an independent judge of programs: the proof must hold, the numbers be exact, and the values of
-// every result on every rank be the judge's. It prints every program that fails, as small as it can
-// be made, and ends with 1 if there is one.
+// Command campaign lowers many random programs with random passes, and compares them with an
+// independent judge of programs. The proof must hold, the numbers must be exact, and every result
+// on every rank must have the judge's values. It prints every program that fails, as small as
+// possible, and exits with 1 if there is one.
 //
 //	go run ./internal/judge/programs/campaign -n 100000 -seed 1
 package main
@@ -33,7 +33,7 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	debug.SetGCPercent(-1) // many small things, none of which lives long
+	debug.SetGCPercent(-1) // many small short-lived objects
 	debug.SetMemoryLimit(512 << 20)
 	t := reporter{seed: c.seed, out: *out, most: *most, reported: map[string]int{}}
 	next := 0
@@ -55,7 +55,7 @@ func main() {
 	}
 }
 
-// reporter prints failures, not too many of a kind.
+// A reporter prints failures, up to a number of each kind.
 type reporter struct {
 	seed     uint64
 	out      string
@@ -63,6 +63,7 @@ type reporter struct {
 	reported map[string]int
 }
 
+// report prints a failure, and writes it to a file.
 func (t *reporter) report(index int, f *failure) {
 	if t.reported[f.kind]++; t.reported[f.kind] > t.most {
 		return

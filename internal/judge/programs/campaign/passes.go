@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// randomPasses is a set of passes with parameters.
+// randomPasses returns a random set of passes with parameters.
 func randomPasses(luck *rand.Rand) (list []setting) {
 	add := func(once int, key string, values ...string) {
 		if luck.IntN(once) == 0 {

@@ -9,17 +9,17 @@ import (
 	"collsim/collective"
 )
 
-// author makes a random program, and knows of each tensor what has become of it.
+// An author makes a random program, and tracks the state of each tensor.
 type author struct {
 	*draft
 	luck  *rand.Rand
 	typ   string
-	have  []string // tensors, in the order in which they came
+	have  []string // tensors in order of creation
 	known map[string]*kind
 }
 
-// kind is a tensor so far: which ranks have it, whether they have different lengths, and whether an
-// op wrote it.
+// A kind is the state of a tensor: the ranks that have it, whether they have different lengths, and
+// whether an op wrote it.
 type kind struct {
 	tensor
 	has     []bool
@@ -27,7 +27,7 @@ type kind struct {
 	written bool
 }
 
-// randomProgram makes a program, most of the time one that can be lowered.
+// randomProgram returns a program, which can usually be lowered.
 func randomProgram(luck *rand.Rand) *draft {
 	a := &author{luck: luck, known: map[string]*kind{}}
 	a.draft = &draft{ranks: 2 + luck.IntN(5), iterations: pick(luck, 1, 1, 1, 2, 2, 3),
@@ -50,7 +50,7 @@ func randomProgram(luck *rand.Rand) *draft {
 	return a.draft
 }
 
-// forget leaves given tensors out that nobody reads.
+// forget removes given tensors that no op reads.
 func (a *author) forget() {
 	a.tensors = slices.DeleteFunc(a.tensors, func(t tensor) bool {
 		return !slices.ContainsFunc(a.ops, func(o op) bool {
@@ -59,12 +59,13 @@ func (a *author) forget() {
 	})
 }
 
+// pick returns a random element.
 func pick[T any](luck *rand.Rand, list ...T) T { return list[luck.IntN(len(list))] }
 
-// chance is true once in so many times.
+// chance reports true once in n times.
 func (a *author) chance(n int) bool { return a.luck.IntN(n) == 0 }
 
-// makeGroups makes up to three groups of teams of equal size, of ranks in any order.
+// makeGroups makes up to three groups of teams of equal size, with ranks in random order.
 func (a *author) makeGroups() {
 	if a.ranks%2 == 0 && a.ranks > 2 && a.chance(5) {
 		a.nodes = 2
@@ -104,7 +105,7 @@ func (a *author) give(name string, shape []int64) {
 	a.learn(t, a.all(), false, false)
 }
 
-// learn notes that ranks have a tensor.
+// learn records that ranks have a tensor.
 func (a *author) learn(t tensor, ranks []int, ragged, written bool) {
 	k := a.known[t.name]
 	if k == nil {
@@ -119,7 +120,7 @@ func (a *author) learn(t tensor, ranks []int, ragged, written bool) {
 	a.shapes[t.name] = k.tensor
 }
 
-// any is a tensor that fits, more often a new one; nil if none does.
+// any returns a tensor that fits, more often a recent one; nil if none does.
 func (a *author) any(fits func(k *kind) bool) *kind {
 	list := slices.DeleteFunc(slices.Clone(a.have), func(name string) bool {
 		return !fits(a.known[name])
@@ -138,7 +139,7 @@ func (k *kind) on(ranks []int) bool {
 	return !slices.ContainsFunc(ranks, func(rank int) bool { return !k.has[rank] })
 }
 
-// where chooses a group: its name and teams.
+// where chooses a group, and returns its name and teams.
 func (a *author) where() (string, [][]int) {
 	if len(a.groups) == 0 || a.chance(2) {
 		return "", a.teams("")
@@ -147,7 +148,7 @@ func (a *author) where() (string, [][]int) {
 	return g.name, g.teams
 }
 
-// begin is an op with a name, a stream and what it comes after.
+// begin returns an op with a name, a stream and perhaps a predecessor.
 func (a *author) begin() op {
 	o := op{name: fmt.Sprintf("op%d", len(a.ops)),
 		stream: pick(a.luck, "", "", "", "s1", "s2")}
@@ -157,8 +158,8 @@ func (a *author) begin() op {
 	return o
 }
 
-// result finds where an op writes: a new tensor, perhaps a declared one, or the place of another
-// one. In place is in, if that may be.
+// result returns the tensor that an op writes: a new one, perhaps declared, or an existing one. It
+// is inPlace if that is allowed.
 func (a *author) result(shape []int64, typ string, inPlace *kind) string {
 	same := func(k *kind) bool {
 		return k.written && !k.ragged && k.typ == typ && slices.Equal(k.shape, shape)
@@ -184,7 +185,7 @@ func (a *author) end(o op, shape []int64, typ string, ranks []int, ragged bool) 
 	a.learn(tensor{name: name, typ: typ, shape: shape, memory: "private"}, ranks, ragged, true)
 }
 
-// some adds an op, or some that passes look for.
+// some adds an op, or a group of ops that passes look for.
 func (a *author) some() {
 	switch a.luck.IntN(12) {
 	case 0:
@@ -202,7 +203,7 @@ func (a *author) some() {
 	}
 }
 
-// algorithm is any that does a kind, or none.
+// algorithm returns a random algorithm of a kind, or none.
 func (a *author) algorithm(k collective.Kind) string {
 	list := algos.ForKind(k)
 	if a.chance(3) || len(list) == 0 {

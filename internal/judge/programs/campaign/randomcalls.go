@@ -7,7 +7,7 @@ import (
 	"collsim/collective"
 )
 
-// sums adds calls that do the same, with kernels between some of them.
+// sums adds equal calls, with kernels between some of them.
 func (a *author) sums() {
 	group, teams := a.where()
 	ranks := slices.Concat(teams...)

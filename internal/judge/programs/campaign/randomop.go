@@ -8,7 +8,7 @@ import (
 	"collsim/collective"
 )
 
-// kernel adds a kernel of a random kind, if the tensor that it finds has a shape for it.
+// kernel adds a kernel of a random kind, if the chosen tensor has a suitable shape.
 func (a *author) kernel() {
 	o := a.begin()
 	group, teams := a.where()
@@ -33,8 +33,8 @@ func (a *author) kernel() {
 	default:
 		shape = a.unary(&o, x)
 	}
-	// Of a kernel on ranks none of which has its operand, the length of the result's gradient is a
-	// matter of taste: nobody has either.
+	// If no rank of a kernel has its operand, the length of the gradient is undefined: no rank has
+	// either.
 	if shape == nil || a.gradient && x.ragged && group != "" {
 		return
 	}
@@ -47,7 +47,7 @@ func (a *author) kernel() {
 	a.end(o, shape, x.typ, ranks, ragged)
 }
 
-// matmul makes an op one, with what fits on these ranks, and returns the shape of its result.
+// matmul makes an op a matmul with a matrix on these ranks, and returns the result's shape.
 func (a *author) matmul(o *op, x *kind, ranks []int) []int64 {
 	last := len(x.shape) - 1
 	y := a.any(func(k *kind) bool {
@@ -112,7 +112,7 @@ func (a *author) unary(o *op, x *kind) []int64 {
 	return shape
 }
 
-// operator is a random operator for teams of n; "" is the sum.
+// operator returns a random operator for teams of n; "" is the sum.
 func (a *author) operator(n int) string {
 	if a.gradient {
 		return ""
@@ -175,7 +175,7 @@ func (a *author) call(k collective.Kind) {
 	}
 	if ragged {
 		o.out = []string{fmt.Sprintf("t%d", len(a.known))}
-		ranks = a.all() // where it is not, it has no rows
+		ranks = a.all() // ranks without it have no rows
 	} else {
 		o.out = []string{a.result(shape, x.typ, place)}
 	}
@@ -185,7 +185,7 @@ func (a *author) call(k collective.Kind) {
 	a.end(o, shape, x.typ, ranks, ragged)
 }
 
-// along finds the shape of a call's result, perhaps along another axis than the first.
+// along computes the shape of a call's result, perhaps along another axis than the first.
 func (a *author) along(o *op, k collective.Kind, shape []int64, n int) bool {
 	axis := 0
 	cuts := k == collective.ReduceScatter || k == collective.Scatter || k == collective.AllToAll
@@ -217,7 +217,7 @@ func (a *author) along(o *op, k collective.Kind, shape []int64, n int) bool {
 	return true
 }
 
-// split gives a call random splits, and finds the shape of the longest result.
+// split adds random splits to a call, and computes the shape of the longest result.
 func (a *author) split(o *op, k collective.Kind, shape []int64, n int) (fits, ragged bool) {
 	length := shape[0]
 	shares := func(most int64) []int64 {
@@ -236,7 +236,7 @@ func (a *author) split(o *op, k collective.Kind, shape []int64, n int) (fits, ra
 		}
 		row[a.luck.IntN(n)] = length
 		for i := range row {
-			if a.gradient { // that of what is not sent is not known
+			if a.gradient { // the gradient of unsent elements is unknown
 				row[i] = length
 			}
 		}
@@ -276,7 +276,7 @@ func (a *author) split(o *op, k collective.Kind, shape []int64, n int) (fits, ra
 	return true, ragged
 }
 
-// matrix is one that all ranks have.
+// matrix returns a random matrix that all ranks have.
 func (a *author) matrix(fits func(k *kind) bool) *kind {
 	all := a.all()
 	return a.any(func(k *kind) bool {
@@ -284,7 +284,7 @@ func (a *author) matrix(fits func(k *kind) bool) *kind {
 	})
 }
 
-// gatherThenMultiply adds what a pipeline may become: an all_gather, and matmuls of what it gives.
+// gatherThenMultiply adds candidates for a pipeline: an all_gather, and matmuls of its result.
 func (a *author) gatherThenMultiply() {
 	x := a.matrix(func(k *kind) bool {
 		return k.shape[1] == 4 && k.shape[0]*int64(a.ranks) <= 64
@@ -312,7 +312,7 @@ func (a *author) gatherThenMultiply() {
 	}
 }
 
-// multiplyThenScatter adds what another pipeline may become: a matmul, and a reduce_scatter of its
+// multiplyThenScatter adds a candidate for another pipeline: a matmul, and a reduce_scatter of its
 // result.
 func (a *author) multiplyThenScatter() {
 	x := a.matrix(func(k *kind) bool { return k.shape[1] == 4 && k.shape[0]%int64(a.ranks) == 0 })

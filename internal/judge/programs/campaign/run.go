@@ -9,17 +9,18 @@ import (
 	"sync"
 )
 
-// summary counts what has come of many programs.
+// A summary counts the results of many programs.
 type summary struct {
 	programs, refused, lowered, public, compared, broken int
 	reasons, acted, kinds                                map[string]int
 }
 
+// newSummary returns an empty summary.
 func newSummary() *summary {
 	return &summary{reasons: map[string]int{}, acted: map[string]int{}, kinds: map[string]int{}}
 }
 
-// add counts one more.
+// add counts a result.
 func (s *summary) add(r *result) {
 	s.programs++
 	s.lowered += r.lowered
@@ -38,7 +39,7 @@ func (s *summary) add(r *result) {
 	}
 }
 
-// reason is what a refusal says, without names and numbers.
+// reason returns the text of a refusal, without names and numbers.
 func reason(text string) string {
 	text, _, _ = strings.Cut(text, "\n")
 	if parts := strings.SplitN(text, ": ", 4); len(parts) == 4 {
@@ -53,7 +54,7 @@ func reason(text string) string {
 	return text[:min(len(text), 60)]
 }
 
-// String is a line, and one for each pass and each kind of failure.
+// String formats the counts, with a line for each pass and each kind of failure.
 func (s *summary) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d programs (%d refused), %d lowerings (%d as the command does), values of %d "+
@@ -63,7 +64,7 @@ func (s *summary) String() string {
 	return b.String()
 }
 
-// lines are one for each key, with how often it was.
+// lines formats counts, one a line.
 func lines(what string, of map[string]int) string {
 	var b strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(of)) {
@@ -72,8 +73,8 @@ func lines(what string, of map[string]int) string {
 	return b.String()
 }
 
-// run plays programs from the first on until there are n lowerings, on all processors, and hands
-// their results on in order.
+// run tries programs, starting at an index, until there are n lowerings, on all processors. It
+// passes their results on in order.
 func (c *contest) run(first, n int, each func(done int, r *result)) *summary {
 	const batch = 64
 	sum := newSummary()

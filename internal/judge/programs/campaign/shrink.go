@@ -2,8 +2,8 @@ package main
 
 import "slices"
 
-// shrink is a smaller program that fails as one does: as long as one of its changes leaves it
-// failing in the same way, that is made.
+// shrink returns a smaller program that fails alike. It applies simplifications as long as one of
+// them preserves the kind of failure.
 func (f *failure) shrink() *failure {
 	best := *f
 	try := func(p *draft) bool {
@@ -64,7 +64,7 @@ func (f *failure) shrink() *failure {
 	return &best
 }
 
-// without leaves an op out. What it wrote is given then, if others read it.
+// without removes an op. If others read its results, they become given tensors.
 func (d *draft) without(i int) *draft {
 	p := d.clone()
 	gone := p.ops[i]
@@ -86,7 +86,7 @@ func (d *draft) without(i int) *draft {
 	return p
 }
 
-// changes make an op simpler; each says whether there was something to change.
+// changes lists simplifications of an op; each reports whether it changed anything.
 func changes() []func(p *draft, o *op) bool {
 	clear := func(s *string) bool {
 		was := *s
@@ -117,7 +117,7 @@ func changes() []func(p *draft, o *op) bool {
 	}
 }
 
-// wholeChanges make a program simpler.
+// wholeChanges lists simplifications of a program.
 func wholeChanges() []func(p *draft) bool {
 	return []func(p *draft) bool{
 		func(p *draft) bool { p.iterations--; return p.iterations > 0 },
