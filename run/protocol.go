@@ -34,7 +34,7 @@ func (r *runner) env(p *scenarios.Point, s *schedule.Schedule) sim.Env {
 		env.Device.Launch += rampOfOurs(&p.Device, s)
 		return env
 	}
-	env.Device.Launch, env.Device.GPU.LaunchLatency = row.BaseOf(s.Spec.Bytes()), 0
+	env.Device.Launch, env.Device.GPU.LaunchLatency = row.BaseOf(callBytes(s)), 0
 	env.Device.LaneRate = cmp.Or(row.Rate, env.Device.LaneRate)
 	if g := r.graphOf(p, hops{row, p.Device.Overhead, s.Protocol.Apart,
 		s.Protocol.Leave}); g != nil {
@@ -55,7 +55,20 @@ func rampOfOurs(d *device.Device, s *schedule.Schedule) unit.Time {
 		s.Protocol != (schedule.Protocol{}) {
 		return 0
 	}
-	return row.BaseOf(s.Spec.Bytes()) - row.Base
+	return row.BaseOf(callBytes(s)) - row.Base
+}
+
+// callBytes returns the size of a schedule's call, of teams that of the largest. The Spec of the
+// whole is that of no team.
+func callBytes(s *schedule.Schedule) unit.Bytes {
+	if len(s.Teams()) == 0 {
+		return s.Spec.Bytes()
+	}
+	largest := unit.Bytes(0)
+	for _, team := range s.Teams() {
+		largest = max(largest, team.Schedule.Spec.Bytes())
+	}
+	return largest
 }
 
 // protocolOf returns the figures of a protocol, whose hop between nodes may be another's.

@@ -137,3 +137,24 @@ collective.algorithm = "nccl:p2p"
 		require.NoError(t, err, rail)
 	}
 }
+
+// TestTeamsOfSplits: teams of a kind with splits run on a machine, whose figures depend on the size
+// of a call: that of the largest team, not of a call of all ranks.
+func TestTeamsOfSplits(t *testing.T) {
+	text := `
+[topology]
+preset = "dgx-h100"
+nodes = 2
+[check]
+numbers = false
+[[collective]]
+kind = "all_to_allv"
+algorithm = ["pairwise", "nccl:p2p"]
+splits = [[1000, 2000], [3000, 10]]
+dtype = "float32"
+teams = "rail"
+`
+	for _, r := range benched(t, text) {
+		require.Positive(t, r.Time)
+	}
+}
