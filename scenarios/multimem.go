@@ -38,8 +38,8 @@ func (t *Topology) Multicasts(ranks []int, perNode int) bool {
 	if err != nil || n == 0 { // building it reports the error
 		return false
 	}
-	_, _, err = g.Multimem(team[0], team, true)
-	return err == nil
+	up, _, err := g.Multimem(team[0], team, true)
+	return err == nil && !slices.ContainsFunc(up, func(way []int32) bool { return len(way) > 1 })
 }
 
 // multicasts reports whether a switch of a view multicasts where the scenario does not say: one

@@ -87,6 +87,10 @@ func flatKeys(table, shape string) []Key {
 			"it is counted."}
 	switch table {
 	case "topology.network":
+		of := &keys[len(keys)-1]
+		of.Default, of.Doc = "false", "Whether every switch multicasts, and adds up what several ranks "+
+			"have, over several hops (SHARP), as multimem steps across nodes and NCCL's CollNet need. NICs "+
+			"pass that on."
 		return keys
 	case "topology.node":
 		ranks.kind, ranks.Default = aCount, "topology.ranks by nodes"

@@ -120,6 +120,12 @@ var agreementKinds = map[string]func(testing.TB, *rand.Rand) (*schedule.Schedule
 		env := simtest.Env(t, rng, s.Spec.Ranks)
 		return simtest.Extended(t, rng, s, env.Graph), env
 	},
+	"aggregated": func(t testing.TB, rng *rand.Rand) (*schedule.Schedule, sim.Env) {
+		s := simtest.Schedule(rng, false)
+		env := simtest.Env(t, rng, s.Spec.Ranks)
+		env.Graph = simtest.Aggregation(t, rng, s.Spec.Ranks)
+		return simtest.Extended(t, rng, s, env.Graph), env
+	},
 	"symmetric": func(t testing.TB, rng *rand.Rand) (*schedule.Schedule, sim.Env) {
 		s := simtest.Symmetric(t, rng, rng.IntN(4) == 0)
 		return s, plainly(rng, simtest.SymmetricEnv(t, rng, s.Spec.Ranks))

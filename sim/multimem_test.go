@@ -176,7 +176,7 @@ func TestMultimemNeedsASwitch(t *testing.T) {
 	s := written(t, 4, loadAll)
 	cluster := func() Env {
 		node := topology.Params{Preset: "switch", Ranks: 2, Bandwidth: gbs, Multimem: true}
-		network := topology.Params{Preset: "switch", Bandwidth: gbs, Multimem: true}
+		network := topology.Params{Preset: "switch", Bandwidth: gbs}
 		g, err := topology.Build(topology.Params{Nodes: 2, Node: &node, Network: &network})
 		require.NoError(t, err)
 		env := simtest.OnSwitch(t, 4, gbs, 0)

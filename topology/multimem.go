@@ -1,17 +1,26 @@
 package topology
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
 
-// Multimem returns the way that a rank's multimem operations over a team take: the switch on which
-// all of them hang, and the links to it and from it, up[0] and down[0] the rank's own, up[i+1] and
-// down[i+1] those of team[i]. A store goes up once and comes down to everybody in the team: the
-// switch must multicast. A load (reduces) has the data of everybody in the team come up and their
-// sum down: it must reduce too, as the request is itself multicast. Where several switches do, it
-// is the first. Without one, the error says what is missing.
+// Multimem returns the links that a rank's multimem operations over a team take: up[0] leads from
+// the rank to the root, up[i+1] from team[i] to it, link by link, and down[i] are the same links
+// the other way round. A store goes up once and comes down to everybody in the team: a switch on
+// which the ways part must multicast. A load (reduces) has the data of everybody in the team come
+// up and their sum down: such a switch must reduce too, as the request is itself multicast.
+//
+// Where all hang on one switch that does both, it is the root: the first of the rank's. Elsewhere
+// the ways are a tree over several switches (see aggregate). Without one, the error says what is
+// missing.
 //
 // NVLink switches do that since their third generation (NVIDIA, "NVIDIA H100 Tensor Core GPU
-// Architecture", 2022: NVLink SHARP; PTX calls the operations multimem.ld_reduce and multimem.st).
-func (g *Graph) Multimem(rank int32, team []int32, reduces bool) (up, down []int32, err error) {
+// Architecture", 2022: NVLink SHARP; PTX calls the operations multimem.ld_reduce and multimem.st),
+// InfiniBand switches over several hops (Graham et al., "Scalable Hierarchical Aggregation Protocol
+// (SHArP)", COMHPC 2016).
+func (g *Graph) Multimem(rank int32, team []int32, reduces bool) (up, down [][]int32, err error) {
 	if !g.routes.built {
 		g.buildNeighbours()
 	}
@@ -31,13 +40,19 @@ func (g *Graph) Multimem(rank int32, team []int32, reduces bool) (up, down []int
 			found, why = reached, err
 		}
 	}
-	return nil, nil, fmt.Errorf("topology: %w", why)
+	if up, down, err = g.aggregate(rank, team, reduces); err != nil {
+		why = err
+	}
+	if up == nil {
+		return nil, nil, fmt.Errorf("topology: %w", why)
+	}
+	return up, down, nil
 }
 
-// spokes returns the links of Multimem by way of a switch, or what it lacks and how many of all
+// spokes returns the links of Multimem by way of one switch, or what it lacks and how many of all
 // conditions it met before.
 func (g *Graph) spokes(hub, rank int32, team []int32, reduces bool) (
-	up, down []int32, met int, err error) {
+	up, down [][]int32, met int, err error) {
 	for i := range len(team) + 1 {
 		r := rank
 		if i > 0 {
@@ -49,16 +64,169 @@ func (g *Graph) spokes(hub, rank int32, team []int32, reduces bool) (
 			return nil, nil, 1 + i, fmt.Errorf("%s does not hang on %s, as %s does", g.Nodes()[node].Name,
 				g.Nodes()[hub].Name, g.Nodes()[g.Ranks[rank]].Name)
 		}
-		up, down = append(up, there), append(down, back)
+		up, down = append(up, []int32{there}), append(down, []int32{back})
 	}
 	met = 2 + len(team)
-	switch n := &g.Nodes()[hub]; {
-	case !n.Multicast:
-		return nil, nil, met, fmt.Errorf("%s does not declare multicast", n.Name)
-	case reduces && !n.Reduce:
-		return nil, nil, met + 1, fmt.Errorf("%s does not declare reduce", n.Name)
+	if lacks := g.Nodes()[hub].lacks(reduces); lacks != "" {
+		if lacks == "reduce" {
+			met++
+		}
+		return nil, nil, met, fmt.Errorf("%s does not declare %s", g.Nodes()[hub].Name, lacks)
 	}
 	return up, down, met, nil
+}
+
+// lacks returns what a switch does not do of what multimem needs; "" if nothing.
+func (n *Node) lacks(reduces bool) string {
+	switch {
+	case !n.Multicast:
+		return "multicast"
+	case reduces && !n.Reduce:
+		return "reduce"
+	}
+	return ""
+}
+
+// aggregate returns the links of Multimem over a tree of switches: every way is a shortest one to
+// the root, over no other rank. A switch on which ways meet must compute; what they only pass, a
+// NIC or a PCIe switch, need not. up is nil if no switch that computes is within reach of all.
+func (g *Graph) aggregate(rank int32, team []int32, reduces bool) (
+	up, down [][]int32, err error) {
+	root := g.root(append(slices.Clone(team), rank), reduces)
+	if root < 0 {
+		return nil, nil, nil
+	}
+	t := climbs{g: g, root: root, left: g.lengths(root), after: map[int32]int32{}}
+	for _, r := range append([]int32{rank}, team...) {
+		way, back := t.climb(r)
+		if way == nil {
+			return nil, nil, fmt.Errorf("%s has no way to %s and back, the switch that all reach",
+				g.Nodes()[g.Ranks[r]].Name, g.Nodes()[root].Name)
+		}
+		up, down = append(up, way), append(down, back)
+	}
+	meets := map[int32]int32{} // by link, the link that came before it on a way
+	for _, way := range up[1:] {
+		for i := 1; i <= len(way); i++ {
+			onto := int32(-1)
+			if i < len(way) {
+				onto = way[i]
+			}
+			if before, isThere := meets[onto]; isThere && before != way[i-1] {
+				n := &g.Nodes()[g.Links()[way[i-1]].To]
+				if lacks := n.lacks(reduces); lacks != "" {
+					return nil, nil, fmt.Errorf("%s, on which ways to %s meet, does not declare %s", n.Name,
+						g.Nodes()[root].Name, lacks)
+				}
+			}
+			meets[onto] = way[i-1]
+		}
+	}
+	return up, down, nil
+}
+
+// root returns the switch that computes and is the nearest to the farthest of some ranks, −1 if
+// none reaches all. Several that are equally near take turns, by the least of the ranks: so teams
+// of different ranks have different roots. It remembers what it has found.
+func (g *Graph) root(ranks []int32, reduces bool) int32 {
+	slices.Sort(ranks)
+	ranks = slices.Compact(ranks)
+	key := make([]byte, 1, 1+4*len(ranks))
+	if reduces {
+		key[0] = 1
+	}
+	for _, r := range ranks {
+		key = binary.LittleEndian.AppendUint32(key, uint32(r))
+	}
+	if root, isThere := g.routes.roots[string(key)]; isThere {
+		return root
+	}
+	height := make([]int32, len(g.Nodes())) // −1 where somebody has no way
+	for _, r := range ranks {
+		for v, d := range g.lengths(g.Ranks[r]) {
+			if d < 0 || height[v] < 0 {
+				height[v] = -1
+			} else {
+				height[v] = max(height[v], d)
+			}
+		}
+	}
+	var nearest []int32
+	for v := range g.Nodes() {
+		n := &g.Nodes()[v]
+		switch {
+		case !n.Switch || height[v] < 0 || n.lacks(reduces) != "":
+			continue
+		case len(nearest) > 0 && height[v] < height[nearest[0]]:
+			nearest = nearest[:0]
+		case len(nearest) > 0 && height[v] > height[nearest[0]]:
+			continue
+		}
+		nearest = append(nearest, int32(v))
+	}
+	root := int32(-1)
+	if len(nearest) > 0 {
+		root = nearest[int(ranks[0])%len(nearest)]
+	}
+	if g.routes.roots == nil {
+		g.routes.roots = map[string]int32{}
+	}
+	g.routes.roots[string(key)] = root
+	return root
+}
+
+// lengths returns the length of the way to a node from every other, over no rank between; −1 where
+// there is none.
+func (g *Graph) lengths(end int32) []int32 {
+	g.forgetSearch()
+	all := make([]int32, len(g.Nodes()))
+	for i := range all {
+		all[i] = -1
+	}
+	g.search(all, end, -1, false)
+	for i := range g.routes.queues {
+		g.routes.queues[i].nodes = g.routes.queues[i].nodes[:0]
+	}
+	return all
+}
+
+// climbs holds the ways from ranks to a root. What follows a link is the same on all of them.
+type climbs struct {
+	g     *Graph
+	root  int32
+	left  []int32         // the length of the way on, by node
+	after map[int32]int32 // the link after a link
+}
+
+// climb returns the links from a rank to the root and those back, the same way; nil if there is
+// none. Where several links are on a shortest way, ranks take turns.
+func (t *climbs) climb(rank int32) (up, down []int32) {
+	last := int32(-1)
+	for v := t.g.Ranks[rank]; v != t.root; {
+		l, isKnown := t.after[last]
+		if !isKnown {
+			var good []int32
+			for _, l := range t.g.routes.out.of(v) {
+				link := &t.g.Links()[l]
+				u := link.To
+				isShortest := t.left[u] >= 0 && t.left[u]+1+link.extra == t.left[v]
+				if isShortest && t.g.Nodes()[u].Switch && t.g.direct(v, u) == l && t.g.direct(u, v) >= 0 {
+					good = append(good, l)
+				}
+			}
+			if len(good) == 0 {
+				return nil, nil
+			}
+			if l = good[int(rank)%len(good)]; last >= 0 {
+				t.after[last] = l
+			}
+		}
+		u := t.g.Links()[l].To
+		up, down = append(up, l), append(down, t.g.direct(u, v))
+		last, v = l, u
+	}
+	slices.Reverse(down)
+	return up, down
 }
 
 // multimem lets certain switches do it.

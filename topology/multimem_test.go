@@ -9,10 +9,12 @@ import (
 )
 
 // names are those of links.
-func names(g *Graph, links []int32) []string {
+func names(g *Graph, ways ...[]int32) []string {
 	var list []string
-	for _, l := range links {
-		list = append(list, g.Links()[l].Name)
+	for _, way := range ways {
+		for _, l := range way {
+			list = append(list, g.Links()[l].Name)
+		}
 	}
 	return list
 }
@@ -24,9 +26,9 @@ func TestMultimem(t *testing.T) {
 	up, down, err := g.Multimem(1, []int32{3, 1, 0}, true)
 	require.NoError(t, err)
 	require.Equal(t, []string{"gpu1->switch", "gpu3->switch", "gpu1->switch", "gpu0->switch"},
-		names(g, up))
+		names(g, up...))
 	require.Equal(t, []string{"switch->gpu1", "switch->gpu3", "switch->gpu1", "switch->gpu0"},
-		names(g, down))
+		names(g, down...))
 }
 
 // TestMultimemInACluster: what hangs on one switch can, and a clone knows it; the NICs are no
@@ -47,9 +49,10 @@ func TestMultimemInACluster(t *testing.T) {
 	require.Equal(t, []string{"node0/switch", "node1/switch", "rail0", "rail1"}, able)
 	up, down, err := g.Multimem(3, []int32{1}, false) // ranks 1 and 3 are on node 1
 	require.NoError(t, err)
-	require.Equal(t, []string{"node1/gpu1->node1/switch", "node1/gpu0->node1/switch"}, names(g, up))
+	require.Equal(t, []string{"node1/gpu1->node1/switch", "node1/gpu0->node1/switch"},
+		names(g, up...))
 	require.Equal(t, []string{"node1/switch->node1/gpu1", "node1/switch->node1/gpu0"},
-		names(g, down))
+		names(g, down...))
 	_, _, err = g.Multimem(0, []int32{0, 2, 1}, false)
 	require.EqualError(t, err,
 		"topology: node1/gpu0 does not hang on node0/switch, as node0/gpu0 does")
@@ -75,11 +78,78 @@ func TestMultimemTakesTheSwitchThatCan(t *testing.T) {
 	}
 	up, _, err := g.Multimem(0, []int32{1}, false)
 	require.NoError(t, err)
-	require.Equal(t, []string{"gpu0->clever", "gpu1->clever"}, names(g, up))
+	require.Equal(t, []string{"gpu0->clever", "gpu1->clever"}, names(g, up...))
 	_, _, err = g.Multimem(0, []int32{1}, true)
 	require.EqualError(t, err, "topology: clever does not declare reduce")
 	_, _, err = g.Multimem(0, []int32{1, 2}, false)
 	require.EqualError(t, err, "topology: plain does not declare multicast")
+}
+
+// TestMultimemOverATree: over NICs, which pass data only, and leaves, the ways of one rail's GPUs
+// to a spine, and back. Teams of different ranks take turns among the spines. A leaf on which ways
+// meet must compute; where each leaf has one of the team, the spine alone must.
+func TestMultimemOverATree(t *testing.T) {
+	node := Params{Preset: "switch", Ranks: 2, Bandwidth: rate}
+	network := Params{Preset: "leaf-spine", K: 4, Bandwidth: rate, Multimem: true}
+	build := func() *Graph {
+		g, err := Build(Params{Nodes: 4, Node: &node, Network: &network})
+		require.NoError(t, err)
+		return g
+	}
+	g := build()
+	up, down, err := g.Multimem(2, []int32{0, 2, 4, 6}, true)
+	require.NoError(t, err)
+	own := []string{"node1/gpu0->node1/nic0", "node1/nic0->leaf0", "leaf0->spine0"}
+	require.Equal(t, own, names(g, up[0]))
+	require.Equal(t, own, names(g, up[2]))
+	require.Equal(t, []string{"node3/gpu0->node3/nic0", "node3/nic0->leaf1", "leaf1->spine0"},
+		names(g, up[4]))
+	require.Equal(t, []string{"spine0->leaf0", "leaf0->node1/nic0", "node1/nic0->node1/gpu0"},
+		names(g, down[2]))
+	up, _, err = g.Multimem(7, []int32{1, 3, 5, 7}, true)
+	require.NoError(t, err)
+	require.Equal(t, "leaf1->spine1", names(g, up[0])[2])
+
+	able := func(g *Graph, name string, multicast, reduce bool) *Graph {
+		for i := range g.Nodes() {
+			if n := &g.Nodes()[i]; n.Name == name {
+				n.Multicast, n.Reduce = multicast, reduce
+			}
+		}
+		return g
+	}
+	g = able(build(), "leaf1", false, false)
+	_, _, err = g.Multimem(2, []int32{0, 4}, true)
+	require.NoError(t, err)
+	_, _, err = g.Multimem(2, []int32{0, 2, 4, 6}, true)
+	require.EqualError(t, err,
+		"topology: leaf1, on which ways to spine0 meet, does not declare multicast")
+	g = able(build(), "leaf1", true, false)
+	_, _, err = g.Multimem(2, []int32{0, 2, 4, 6}, false)
+	require.NoError(t, err)
+	_, _, err = g.Multimem(2, []int32{0, 2, 4, 6}, true)
+	require.EqualError(t, err,
+		"topology: leaf1, on which ways to spine0 meet, does not declare reduce")
+}
+
+// TestMultimemByTheOwnNIC: two GPUs of a PCIe switch with two NICs take one each, and the PCIe
+// switch, which both pass, need not compute. No way leads through another GPU.
+func TestMultimemByTheOwnNIC(t *testing.T) {
+	var wires []Wire
+	for _, ends := range [][2]string{{"gpu0", "pcie"}, {"gpu1", "pcie"}, {"pcie", "nic0"},
+		{"pcie", "nic1"}, {"gpu2", "gpu0"}} {
+		wires = append(wires, Wire{From: ends[0], To: ends[1], Bandwidth: rate, Both: true})
+	}
+	g, err := Build(Params{Nodes: 2, Node: &Params{Preset: "links", Wires: wires},
+		Network: &Params{Preset: "switch", Bandwidth: rate, Multimem: true}})
+	require.NoError(t, err)
+	up, _, err := g.Multimem(0, []int32{0, 1, 3, 4}, true)
+	require.NoError(t, err)
+	for i, nic := range []string{"node0/nic0", "node0/nic1", "node1/nic1", "node1/nic0"} {
+		require.Equal(t, nic+"->switch", names(g, up[i+1])[2])
+	}
+	_, _, err = g.Multimem(0, []int32{0, 2}, true)
+	require.EqualError(t, err, "topology: node0/gpu2 does not hang on node0/pcie, as node0/gpu0 does")
 }
 
 // TestMultimemParam: presets with switches take it, others say that they do not.

@@ -16,13 +16,14 @@ type routes struct {
 	// through are those of out, by the node they leave, that may lead further than to their end:
 	// between the nodes of a cluster all but those to a NIC with no other way than back.
 	through adjacency
-	tables  [][]int32 // tables[d][v] is the length of the way from v to d; nil until it pays
-	next    [][]int32 // next[d][v] is 1 more than the link from v towards d, 0 until asked for
-	held    int       // tables that are not nil, next among them
-	room    int       // tables that there may be
-	effort  []int32   // how many nodes searches towards each node have visited
-	near    []int32   // as a table, of the latest search only
-	queues  []queue   // by how much a link counts; scratch of search
+	tables  [][]int32        // tables[d][v] is the length of the way from v to d; nil until it pays
+	next    [][]int32        // next[d][v] is 1 more than the link from v towards d, 0 until asked for
+	held    int              // tables that are not nil, next among them
+	room    int              // tables that there may be
+	effort  []int32          // how many nodes searches towards each node have visited
+	near    []int32          // as a table, of the latest search only
+	queues  []queue          // by how much a link counts; scratch of search
+	roots   map[string]int32 // of multimem, by the ranks: see root
 }
 
 // queue holds nodes in the order of their distance, since that of the node which added each never
@@ -48,22 +49,28 @@ func (g *Graph) distances(v, end int32) []int32 {
 	if r.tables[end] != nil {
 		return r.tables[end]
 	}
-	for _, q := range r.queues { // undo the latest search
-		for _, n := range q.nodes {
-			r.near[n.node] = -1
-		}
-	}
+	g.forgetSearch()
 	pays := 4 * len(g.nodes)
 	if int(r.effort[end]) > pays && r.held < r.room {
 		return g.makeTable(end)
 	}
-	g.search(r.near, end, v)
+	g.search(r.near, end, v, true)
 	if int(r.effort[end]) <= pays {
 		for _, q := range r.queues {
 			r.effort[end] += int32(len(q.nodes))
 		}
 	}
 	return r.near
+}
+
+// forgetSearch undoes the latest search that wrote to near.
+func (g *Graph) forgetSearch() {
+	r := &g.routes
+	for _, q := range r.queues {
+		for _, n := range q.nodes {
+			r.near[n.node] = -1
+		}
+	}
 }
 
 // nexts is where the links are kept that routes to end take: where there is a table for it, and all
@@ -86,16 +93,16 @@ func (g *Graph) makeTable(end int32) []int32 {
 	for i := range table {
 		table[i] = -1
 	}
-	g.search(table, end, -1)
+	g.search(table, end, -1, true)
 	g.routes.tables[end] = table
 	g.routes.held++
 	return table
 }
 
 // search writes the length of the way to end from each node, nearest first, until it knows that of
-// stop; -1 stops nowhere. It is Dijkstra's algorithm with a queue for each of the few lengths that
-// links have, in place of a heap. All distances must be -1 before.
-func (g *Graph) search(distances []int32, end, stop int32) {
+// stop; -1 stops nowhere. Ways lead through ranks or not. It is Dijkstra's algorithm with a queue
+// for each of the few lengths that links have, in place of a heap. All distances must be -1 before.
+func (g *Graph) search(distances []int32, end, stop int32, throughRanks bool) {
 	r := &g.routes
 	for i := range r.queues {
 		r.queues[i].nodes = r.queues[i].nodes[:0]
@@ -110,6 +117,9 @@ func (g *Graph) search(distances []int32, end, stop int32) {
 		}
 		if at.distance > distances[at.node] {
 			continue // a shorter way was found since
+		}
+		if !throughRanks && at.node != end && !g.nodes[at.node].Switch {
+			continue
 		}
 		for _, l := range r.in.of(at.node) {
 			link := &g.links[l]

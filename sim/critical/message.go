@@ -22,8 +22,7 @@ func (w *walk) arrival(number int32) {
 	switch hops := w.network.Hops[r.From:r.To]; {
 	case w.rules.Sharing == model.Fluid:
 		if r.Tree >= 0 {
-			longest := w.network.Longest(r)
-			hops = longest[:]
+			hops = w.network.Longest(r)
 		}
 		for _, l := range slices.Backward(hops) {
 			w.back(Latency, l, w.at-w.network.Links[l].Latency)

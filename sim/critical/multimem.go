@@ -1,61 +1,92 @@
 package critical
 
 import (
+	"slices"
+
 	"collsim/sim/model"
 	"collsim/unit"
 )
 
-// loaded goes from when the data of a multimem load arrived, under FIFO, to D of its step.
+// loaded goes from when the data of a multimem load arrived, under FIFO, to D of its step: from link
+// to link of the tree, to the one of those before whose first byte, or last, was waited for.
 func (w *walk) loaded(m *model.MessageRecord) {
 	r := w.network.Routes[m.Route]
-	ups, down := w.network.Hops[r.From:r.To-1], w.network.Hops[r.To-1]
-	starts := w.log.Spans[m.Spans:]
-	head, tail := w.slowest(m, ups, true), w.slowest(m, ups, false)
-	came := w.there(m, ups, tail, false)
-	start := starts[len(ups)]
-	carried := start + m.Bytes.Over(w.network.Links[down].Bandwidth)
-	w.back(Latency, down, max(carried, came))
-	member := tail
-	if carried > came {
-		w.back(Transfer, down, start)
-		w.back(Contention, down, w.there(m, ups, head, true))
-		member = head
+	starts := w.log.Spans[m.Spans : m.Spans+int64(r.To-r.From)]
+	tails := w.lastBytes(m, starts)
+	of, at := w.network.Trees[r.Tree].Of, r.To-r.From-1
+	isLast := true // of the bytes of the link; else the first
+	for {
+		link := w.network.Hops[r.From+at]
+		w.back(Latency, link, w.at-w.network.Links[link].Latency)
+		if len(of[at]) == 0 {
+			break
+		}
+		if isLast && w.carried(m, link, starts[at]) <= tails[at] {
+			same := func(i int32) bool { return w.there(m, i, starts, tails, false) == tails[at] }
+			at = of[at][slices.IndexFunc(of[at], same)]
+			continue
+		}
+		w.back(Transfer, link, starts[at])
+		head := of[at][0]
+		for _, i := range of[at] {
+			if w.there(m, i, starts, tails, true) > w.there(m, head, starts, tails, true) {
+				head = i
+			}
+		}
+		w.back(Contention, link, w.there(m, head, starts, tails, true))
+		at, isLast = head, w.rules.Switching == model.StoreForward
 	}
-	up := ups[member]
-	w.back(Latency, up, w.at-w.network.Links[up].Latency)
-	w.back(Transfer, up, starts[member]) // empty where only the first byte is waited for
+	up := w.network.Hops[r.From+at]
+	w.back(Transfer, up, starts[at]) // none of it where only the first byte is waited for
 	asked := w.log.Message(m.By)
-	w.requested(&asked, up, member)
+	w.requested(&asked, up, at)
 }
 
-// there returns when the first or the last byte of a member has come to the switch. With
-// store-and-forward the first byte goes on with the last.
-func (w *walk) there(m *model.MessageRecord, ups []int32, member int, first bool) unit.Time {
-	l := &w.network.Links[ups[member]]
-	t := w.log.Spans[m.Spans+int64(member)]
-	if !first || w.rules.Switching == model.StoreForward {
-		t += m.Bytes.Over(l.Bandwidth)
-	}
-	return t + l.Latency
+// carried returns when a link has carried a message that it began at start.
+func (w *walk) carried(m *model.MessageRecord, link int32, start unit.Time) unit.Time {
+	return start + m.Bytes.Over(w.network.Links[link].Bandwidth)
 }
 
-// slowest returns the first of the members whose first or last byte comes latest.
-func (w *walk) slowest(m *model.MessageRecord, ups []int32, first bool) int {
-	slow := 0
-	for i := range ups {
-		if w.there(m, ups, i, first) > w.there(m, ups, slow, first) {
-			slow = i
+// lastBytes returns, by link of the route of a load's data, when the last byte had come to it.
+func (w *walk) lastBytes(m *model.MessageRecord, starts []unit.Time) []unit.Time {
+	tails := make([]unit.Time, len(starts))
+	for i, before := range w.network.Trees[w.network.Routes[m.Route].Tree].Of {
+		for _, b := range before {
+			tails[i] = max(tails[i], w.there(m, b, starts, tails, false))
 		}
 	}
-	return slow
+	return tails
+}
+
+// there returns when the first byte, or last, that a link of a load's data carries has come to its
+// end. Stored data set out with their last byte.
+func (w *walk) there(m *model.MessageRecord, at int32, starts, tails []unit.Time,
+	first bool) unit.Time {
+	link := w.network.Hops[w.network.Routes[m.Route].From+at]
+	t := starts[at]
+	if !first || w.rules.Switching == model.StoreForward {
+		t = max(w.carried(m, link, t), tails[at])
+	}
+	return t + w.network.Links[link].Latency
 }
 
 // requested goes from when a member's link began to carry its data to D, over the request.
-func (w *walk) requested(m *model.MessageRecord, up int32, member int) {
+func (w *walk) requested(m *model.MessageRecord, up, member int32) {
 	r := w.network.Routes[m.Route]
-	path := [2]int32{w.network.Hops[r.From], w.network.Hops[r.From+1+int32(member)]}
-	starts := [2]unit.Time{w.log.Spans[m.Spans], w.log.Spans[m.Spans+1+int64(member)]}
-	w.back(Contention, up, starts[1]+w.network.Links[path[1]].Latency)
-	w.tail(m, path[:], starts[:])
+	t := &w.network.Trees[r.Tree]
+	var way []int32
+	var starts []unit.Time
+	for at := r.To - r.From - t.Members() + member; ; at = t.Of[at][0] {
+		way = append(way, w.network.Hops[r.From+at])
+		starts = append(starts, w.log.Spans[m.Spans+int64(at)])
+		if len(t.Of[at]) == 0 {
+			break
+		}
+	}
+	slices.Reverse(way)
+	slices.Reverse(starts)
+	last := len(way) - 1
+	w.back(Contention, up, starts[last]+w.network.Links[way[last]].Latency)
+	w.tail(m, way, starts)
 	w.origin(m)
 }

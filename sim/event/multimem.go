@@ -5,10 +5,11 @@ import "collsim/sim/model"
 // Under FIFO, a message of multimem has several packets on their way at once, one on each branch of
 // its route. Under fluid sharing it is one flow over all of them.
 
-// join is what is known of such a message.
+// join holds what is known of such a message.
 type join struct {
-	model.Join
-	data int32 // of a request: the message that it asks for
+	model.Join              // of the team's members
+	data       int32        // of a request: the message that it asks for
+	sums       []model.Join // of a load's data, by link of its route: what has come to be added up
 }
 
 // crossing is a packet that has come to the end of its link.
@@ -29,22 +30,24 @@ func (e *engine) load(m int32, at model.Moment) {
 	}
 	d := e.newMessage(data)
 	e.joinOf(m).data = d
-	e.joinOf(d).Left = e.branches(data.route)
+	j := e.joinOf(d)
+	for _, before := range e.treeOf(data.route).Of {
+		j.sums = append(j.sums, model.Join{Left: int32(len(before))})
+	}
 	e.tell(asksAfter, d, m, at.T)
 }
 
-// branches is how many of a route's links are its members'.
-func (e *engine) branches(route int32) int32 {
-	r := &e.network.Routes[route]
-	return r.To - r.From - 1
+// treeOf returns the tree of a route of multimem.
+func (e *engine) treeOf(route int32) *model.Tree {
+	return &e.network.Trees[e.network.Routes[route].Tree]
 }
 
-// joinOf is a fresh join for a message.
+// joinOf returns a fresh join for a message.
 func (e *engine) joinOf(m int32) *join {
 	for int(m) >= len(e.joins) {
 		e.joins = append(e.joins, join{})
 	}
-	e.joins[m] = join{}
+	e.joins[m] = join{sums: e.joins[m].sums[:0]}
 	return &e.joins[m]
 }
 
@@ -52,25 +55,29 @@ func (e *engine) joinOf(m int32) *join {
 func (e *engine) crossed(m int32, at crossing) {
 	x := &e.messages[m]
 	r := e.network.Routes[x.route]
+	on := e.treeOf(x.route).On[at.hop-r.From]
 	switch {
-	case x.kind == loadData && at.hop == r.To-1:
+	case x.kind == loadData && len(on) == 0:
 		if e.tape.heads != nil {
 			e.write(aPacket, x.entry+uint32(r.To-r.From), at.tail.T)
 		}
 		e.arrived(m, at.tail)
 	case x.kind == loadData:
-		if j := &e.joins[m]; j.Come(at.head, at.tail, at.key) { // the switch adds up
-			e.branch(packet{message: m, to: e.carried(m), hop: r.To - 1, tail: j.Tail}, j.Head, j.Key)
+		if j := &e.joins[m].sums[on[0]]; j.Come(at.head, at.tail, at.key) { // the switch adds up
+			e.branch(packet{message: m, to: e.carried(m), hop: r.From + on[0], tail: j.Tail}, j.Head, j.Key)
 		}
-	case at.hop == r.From:
-		data, n := int32(-1), e.carried(m)
-		if x.kind == loadRequest {
-			data = e.joins[m].data
+	case len(on) > 0:
+		if at.hop == r.From {
+			data := int32(-1)
+			if x.kind == loadRequest {
+				data = e.joins[m].data
+			}
+			j := e.joinOf(m)
+			j.data, j.Left = data, e.treeOf(x.route).Members()
 		}
-		j := e.joinOf(m)
-		j.data, j.Left = data, e.branches(x.route)
-		for h := r.From + 1; h < r.To; h++ {
-			e.branch(packet{message: m, to: n, hop: h, tail: at.tail}, at.head, at.key)
+		n := e.carried(m)
+		for _, h := range on {
+			e.branch(packet{message: m, to: n, hop: r.From + h, tail: at.tail}, at.head, at.key)
 		}
 	default:
 		e.reached(m, at)
@@ -81,7 +88,7 @@ func (e *engine) crossed(m int32, at crossing) {
 func (e *engine) reached(m int32, at crossing) {
 	x, j := &e.messages[m], &e.joins[m]
 	if x.kind == loadRequest {
-		member := at.hop - e.network.Routes[x.route].From - 1
+		member := e.treeOf(x.route).Members() - (e.network.Routes[x.route].To - at.hop)
 		first := e.network.Routes[e.messages[j.data].route].From
 		e.branch(packet{message: j.data, to: e.carried(j.data), hop: first + member}, at.tail, at.key)
 	}

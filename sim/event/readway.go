@@ -185,21 +185,23 @@ func (j *journey) cross(kind entryKind) {
 	}
 }
 
-// stored is when the last byte of a multimem store, under FIFO, has come to the last member, where
-// its links began to carry it at such times.
+// stored returns when the last byte of a multimem store, under FIFO, has come to the last member,
+// where its links began to carry it at such times.
 func (j *journey) stored(m *model.MessageRecord, starts []unit.Time) (came unit.Time) {
 	e := j.r.e
 	path := &e.network.Routes[m.Route]
 	isPost := e.rules.Device.Offload && m.Peers > 0
-	atSwitch := model.PutOut(model.Moment{T: starts[0]}, model.Moment{T: m.Since}, isPost, 0,
+	put := model.PutOut(model.Moment{T: starts[0]}, model.Moment{T: m.Since}, isPost, 0,
 		j.pace(m.Bytes))
+	tails, of := make([]model.Moment, path.To-path.From), e.network.Trees[path.Tree].Of
 	for hop, on := range e.network.LinksOf(path) {
-		l, start := &e.links[on], model.Moment{T: starts[hop]}
-		tail := model.Later(start.Plus(l.Part(0, m.Bytes)), atSwitch)
-		if _, tail = e.rules.Switching.Forward(start, tail, l.Latency); hop == 0 {
-			atSwitch = tail
+		l, start, before := &e.links[on], model.Moment{T: starts[hop]}, put
+		if hop > 0 {
+			before = tails[of[hop][0]]
 		}
-		came = max(came, tail.T)
+		tail := model.Later(start.Plus(l.Part(0, m.Bytes)), before)
+		_, tails[hop] = e.rules.Switching.Forward(start, tail, l.Latency)
+		came = max(came, tails[hop].T)
 	}
 	return came
 }

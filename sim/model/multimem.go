@@ -8,37 +8,46 @@ import (
 	"collsim/unit"
 )
 
-// A multimem operation of rank r over a team goes through the switch on which all of them hang
-// (docs/time.md).
+// A multimem operation of rank r over a team goes through the switch on which all of them hang, or
+// over a tree of switches, by way of its root (docs/time.md).
 //
-//	store  r ──► switch ──► every member                the switch copies
-//	load   r ──► switch ──► every member                an empty request, copied
-//	       every member ──► switch ──► r                the switch adds up
+//	store  r ──► root ──► every member                the switches copy
+//	load   r ──► root ──► every member                an empty request, copied
+//	       every member ──► root ──► r                the switches add up
 //
 // Each of the three ways is one route with several branches. Under fluid sharing it is one flow
 // over all of its links at once, at the least rate that any of them gives it; the longest latency
 // counts, so the data of a load flow when the last request has come. Under FIFO each link carries
-// the bytes by itself: a copy asks for a member's link when the first byte has come to the switch,
-// the sum for r's when the first byte of every member has, and its last byte is there no sooner
-// than every member's last (store-and-forward: last bytes in all places; Join). A member's data ask
-// for its link when the request has come, as a get's do. Where all links are alike and idle, a load
-// takes what a get takes, and a store what a put.
+// the bytes by itself: a copy asks for the next link when the first byte has come to the switch, a
+// sum when the first byte of everything that it adds up has, and its last byte is there no sooner
+// than the last of all that (store-and-forward: last bytes in all places; Join). A member's data
+// ask for its link when the request has come, as a get's do. Where all links are alike and idle, a
+// load takes what a get takes, and a store what a put.
 
-// Tree is what is more to say of a route of multimem than of others.
+// Tree holds what a route of multimem has beside what others have. The links of one to the team
+// are the rank's own, those behind it before those that follow, and at last the members' own, in
+// the team's order; of one from the team they are the members' own, and so on to the rank's own.
 type Tree struct {
 	Back int32 // of a load's request: the route of the data, from team to rank; else −1
 	IsIn bool  // it leads from team to rank
-	Far  int32 // of the team's links the first with the longest latency
+	// On are, by link of the route, those that it is followed by: several where a switch copies.
+	On [][]int32
+	// Of are, by link of the route, those that it follows: several where a switch adds up.
+	Of [][]int32
 
-	rank   int32
-	team   []int32
-	isLoad bool
-	route  int32
-	next   int32 // of those whose keys are alike
+	longest []int32 // its links with the longest latency in all, in order
+	rank    int32
+	team    []int32
+	isLoad  bool
+	route   int32
+	next    int32 // of those whose keys are alike
 }
 
-// Multimem is the number of the route of a rank's operation over a team: of a store, or of a load's
-// request. The error says what the network lacks.
+// Members returns how many ranks the team has.
+func (t *Tree) Members() int32 { return int32(len(t.team)) }
+
+// Multimem returns the number of the route of a rank's operation over a team: of a store, or of a
+// load's request. The error says what the network lacks.
 func (n *Network) Multimem(rank int32, team []int32, isLoad bool) (int32, error) {
 	key := uint64(uint32(rank)) << 1
 	if isLoad {
@@ -61,55 +70,92 @@ func (n *Network) Multimem(rank int32, team []int32, isLoad bool) (int32, error)
 	t := Tree{rank: rank, team: slices.Clone(team), isLoad: isLoad, Back: -1, next: -1}
 	if isLoad {
 		back := t
-		back.IsIn, back.Far = true, n.farthest(up[1:])
-		t.Back = n.branches(back, append(up[1:len(up):len(up)], down[0]))
+		back.IsIn = true
+		t.Back = n.branches(back, up[1:], down[0])
 	}
-	t.Far = n.farthest(down[1:])
 	if i := int32(len(n.Trees)); last >= 0 {
 		n.Trees[last].next = i
 	} else {
 		n.byKey.Put(key, i)
 	}
-	return n.branches(t, append([]int32{up[0]}, down[1:]...)), nil
+	return n.branches(t, down[1:], up[0]), nil
 }
 
-// branches adds a route over links, of which the first or the last is the rank's.
-func (n *Network) branches(t Tree, links []int32) int32 {
-	own := links[0]
-	if t.IsIn {
-		own = links[len(links)-1]
+// branches adds a route over the ways of a team's members, from the root or to it, and the rank's.
+func (n *Network) branches(t Tree, members [][]int32, own []int32) int32 {
+	links, at := layTree(members, own, t.IsIn)
+	t.On, t.Of = make([][]int32, len(links)), make([][]int32, len(links))
+	var follows map[[2]int32]bool // pairs of links that are known to follow each other
+	r := Route{Src: t.rank, Dst: t.rank, From: int32(len(n.Hops)), Slowest: unit.Unlimited,
+		Tree: int32(len(n.Trees)), Latency: -1}
+	for _, member := range members {
+		way := slices.Concat(own, member)
+		if t.IsIn {
+			way = slices.Concat(member, own)
+		}
+		latency := unit.Time(0)
+		for i, l := range way {
+			latency = min(latency+n.Links[l].Latency, unit.Forever)
+			if i == 0 {
+				continue
+			}
+			pair := [2]int32{at[way[i-1]], at[l]}
+			if follows[pair] {
+				continue
+			}
+			if follows == nil {
+				follows = map[[2]int32]bool{}
+			}
+			follows[pair] = true
+			t.On[pair[0]] = append(t.On[pair[0]], pair[1])
+			t.Of[pair[1]] = append(t.Of[pair[1]], pair[0])
+		}
+		if latency > r.Latency {
+			r.Latency, t.longest = latency, way
+		}
 	}
-	from := int32(len(n.Hops))
-	n.Hops = append(n.Hops, links...)
-	r := Route{Src: t.rank, Dst: t.rank, From: from, To: int32(len(n.Hops)), Slowest: unit.Unlimited,
-		Tree:    int32(len(n.Trees)),
-		Latency: min(n.Links[own].Latency+n.Links[t.Far].Latency, unit.Forever)}
 	for _, l := range links {
 		r.Slowest = min(r.Slowest, n.Links[l].Bandwidth)
 	}
+	n.Hops = append(n.Hops, links...)
+	r.To = int32(len(n.Hops))
 	t.route = int32(len(n.Routes))
 	n.Routes, n.Trees = append(n.Routes, r), append(n.Trees, t)
 	return t.route
 }
 
-// farthest is the first link with the longest latency.
-func (n *Network) farthest(links []int32) int32 {
-	far := links[0]
-	for _, l := range links {
-		if n.Links[l].Latency > n.Links[far].Latency {
-			far = l
+// layTree returns the links of a tree in the order of a route, and where each of them is.
+func layTree(members [][]int32, own []int32, isIn bool) (links []int32, at map[int32]int32) {
+	links, at = slices.Clone(own), map[int32]int32{}
+	isThere := map[int32]bool{}
+	last := make([]int32, len(members)) // the members' own
+	for i, member := range members {
+		way := slices.Clone(member)
+		if isIn { // from the root, as the others
+			slices.Reverse(way)
 		}
+		for _, l := range way[:len(way)-1] {
+			if !isThere[l] {
+				isThere[l] = true
+				links = append(links, l)
+			}
+		}
+		last[i] = way[len(way)-1]
 	}
-	return far
+	if isIn {
+		slices.Reverse(links[len(own):])
+		links = slices.Concat(last, links[len(own):], own)
+	} else {
+		links = append(links, last...)
+	}
+	for i, l := range links {
+		at[l] = int32(i)
+	}
+	return links, at
 }
 
-// Longest are the links of the longest way over a route of multimem, in order.
-func (n *Network) Longest(r *Route) [2]int32 {
-	if t := &n.Trees[r.Tree]; t.IsIn {
-		return [2]int32{t.Far, n.Hops[r.To-1]}
-	}
-	return [2]int32{n.Hops[r.From], n.Trees[r.Tree].Far}
-}
+// Longest returns the links of the longest way over a route of multimem, in order.
+func (n *Network) Longest(r *Route) []int32 { return n.Trees[r.Tree].longest }
 
 // Join is a switch that adds up, under FIFO, and whoever else waits for several branches.
 type Join struct {

@@ -13,13 +13,16 @@ import (
 )
 
 // Extended adds to a random schedule what schedule.Lane cannot write: tags, packets, silent puts
-// and kernels. On a switch, which it enables for multimem, it adds multimem operations.
+// and kernels, and multimem operations: on the switches of Aggregation, or on a single one, which
+// it enables for multimem.
 func Extended(t testing.TB, rng *rand.Rand, s *schedule.Schedule,
 	g *topology.Graph) *schedule.Schedule {
 	t.Helper()
-	ranks, multimem := int32(s.Spec.Ranks), g != nil && g.Preset == "switch"
-	for i := range len(g.Nodes()) {
-		g.Nodes()[i].Multicast, g.Nodes()[i].Reduce = g.Nodes()[i].Switch, g.Nodes()[i].Switch
+	ranks, multimem := int32(s.Spec.Ranks), g.Preset == "switch" || g.Computes()
+	for i := range g.Nodes() {
+		if n := &g.Nodes()[i]; g.Preset == "switch" {
+			n.Multicast, n.Reduce = n.Switch, n.Switch
+		}
 	}
 	salt := rng.Int32N(1 << 20)
 	tag := func(from, to int32, p *schedule.Peer, lane int32) { // the same at both ends
