@@ -138,7 +138,7 @@ func evenPart(n, k, i int64) int64 {
 	return n / k
 }
 
-// over returns the time of n transfers of so many bytes as one; rate 0 is unlimited.
+// over returns the time of n·b bytes at a rate, rounded up once; rate 0 is unlimited.
 func over(b unit.Bytes, n int, r unit.Rate) unit.Time {
 	switch {
 	case r == 0 || n == 0:

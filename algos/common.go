@@ -33,7 +33,7 @@ func mod(a, n int) int {
 	return a
 }
 
-// others lists the peers of a rank: all but itself, beginning with the next.
+// others lists the peers of a rank in order, beginning with the next rank.
 func others(l *Lane) []int {
 	ranks := make([]int, l.Ranks-1)
 	for i := range ranks {

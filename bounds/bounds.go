@@ -76,7 +76,7 @@ type limits struct {
 	links int   // up to which a network of replicas is searched link by link
 }
 
-// forWithin computes For with other limits.
+// forWithin returns the same bounds as For, searched within other limits.
 func forWithin(l limits, spec collective.Spec, g *topology.Graph, o Options) (Bounds, error) {
 	if err := spec.Validate(); err != nil {
 		return Bounds{}, fmt.Errorf("bounds: %w", err)

@@ -46,7 +46,8 @@ func (s *search) useReplicas(g *topology.Graph) (ok bool) {
 	return true
 }
 
-// cell considers the links out of a cell, into it, and out of and into all cells together.
+// cell raises the bounds by the links out of a cell, by those into it, and by both for all cells
+// together.
 func (s *search) cell(c topology.Cell) {
 	n, r := int64(s.spec.Ranks), int64(c.Ranks)
 	block := s.spec.Count * int64(s.spec.Type.Width())

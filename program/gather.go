@@ -109,7 +109,7 @@ func (g *gather) consumers(b *builder, rows, columns int64) error {
 	return nil
 }
 
-// scales gathers the scales of A's rows, too.
+// scales adds the scales of A's rows to the pieces that are gathered.
 func (g *gather) scales(b *builder, rows int64) {
 	t := g.shards.Scales[0].A
 	t.Name, t.Shape = "scale_a", collective.Shape{rows, 1}

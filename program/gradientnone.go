@@ -101,7 +101,7 @@ func (b *backward) isGradient(name string) bool {
 	return ok && b.need[of]
 }
 
-// hasGradient reports whether a tensor has one on a rank.
+// hasGradient reports whether any rank has a gradient of a tensor.
 func (b *backward) hasGradient(name string) bool {
 	return slices.ContainsFunc(b.now[name], func(gradient string) bool { return gradient != "" })
 }

@@ -14,7 +14,7 @@ import (
 // torch's functional collectives do (chunk and cat, torch/distributed/_functional_collectives.py).
 // The copy is a kernel on the call's stream.
 
-// layOut applies the pass. It is always on: without it there would be no call.
+// layOut applies the pass layout. It is always on, since calls work on contiguous blocks only.
 func layOut(x *plan) (*plan, error) {
 	y := x.fork()
 	y.ops = nil

@@ -27,7 +27,7 @@ func coalesce(x *plan) (*plan, error) {
 	return merge(x, "coalesce", 0, true)
 }
 
-// open is calls that are to become one.
+// open is a group of calls that are to become one; further calls may join.
 type open struct {
 	key   string
 	ops   []int // numbers in the plan

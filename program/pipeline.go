@@ -96,7 +96,7 @@ func (s *Shards) check() error {
 	return nil
 }
 
-// moved returns a shape with an axis in front, and its size as a matrix: rows by the length of the
+// moved returns a shape with an axis in front, and its size as a matrix: rows, and columns of the
 // last axis.
 func moved(s collective.Shape, axis int) (front collective.Shape, rows, columns int64) {
 	front = collective.Shape{s[axis]}

@@ -87,7 +87,7 @@ func elements(from, n int64) string {
 	return fmt.Sprintf("elements %d to %d", from, from+n-1)
 }
 
-// reach reports a one-sided access to a tensor that is not symmetric memory.
+// reach reports a violation if a one-sided access is to a tensor that is not symmetric memory.
 func (v *verifier) reach(at *schedule.Visit, of memory, how accessKind) {
 	t := v.s.Tensor(of.home)
 	if how&afar == 0 || t == nil || t.Symmetric {

@@ -15,7 +15,7 @@ type eventClock struct {
 	now    clock
 }
 
-// await merges the clocks of the posts that a sub-step awaits into its lane's clock.
+// await merges, into a lane's clock, the clocks of the posts that its sub-step awaits.
 func (r *racer) await(at *schedule.Visit) {
 	lane, events := at.Index, at.Step.Await
 	h := &r.eventClock

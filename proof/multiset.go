@@ -29,7 +29,7 @@ func newMultisets() multisets {
 	return multisets{nodes: make([]trie, 1), byNode: map[trie]multiset{}}
 }
 
-// of returns the multiset of one number, once.
+// of returns the multiset that has only the number n, once.
 func (b *multisets) of(n int32) multiset { return b.intern(trie{first: n, times: 1}) }
 
 // isOne reports whether a multiset has one number once.

@@ -303,8 +303,8 @@ func (r *racer) acknowledge(at *schedule.Visit, now clock) {
 	}
 }
 
-// accesses checks all accesses of a sub-step. put is its first put, which the reads of the origin
-// belong to.
+// accesses checks all accesses of a sub-step for races. put is its first put: reads of its sources
+// last until that put is flushed.
 func (r *racer) accesses(at *schedule.Visit, put int32) {
 	s := at.Step
 	for i := range s.From {

@@ -76,7 +76,7 @@ func (m *mean) value() float64 {
 	return sum / ulpUnit / float64(m.elements)
 }
 
-// newComparison returns a comparison with a definition, for values that were rounded in this way.
+// newComparison returns a comparison with a definition, for values that were rounded as r says.
 func newComparison[T dtype.Number](d *definition[T], r rounding) *comparison[T] {
 	c := &comparison[T]{d: d, common: d.spec.Kind.Shared(), report: Report{RanksAgree: true}}
 	if c.bound = r.bound(d.spec); c.bound > 0 {

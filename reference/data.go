@@ -87,7 +87,7 @@ func newGenerator[T dtype.Number](spec *collective.Spec, data Data, seed uint64)
 	return g
 }
 
-// levelled reports whether inputs have the form of exactness.
+// levelled reports whether inputs have the form that type exactness describes.
 func (g *numbers) levelled() bool {
 	return g.data == Exact && g.op != collective.Prod && g.exact.powers
 }

@@ -31,7 +31,8 @@ type exactness struct {
 	active int     // ranks with a nonzero number at an element
 }
 
-// exactFor returns the form for a collective; powers is false if plain integers suffice.
+// exactFor returns the form of a collective's exact inputs; powers is false if plain integers
+// suffice.
 func exactFor[T dtype.Number](spec *collective.Spec) exactness {
 	t := dtype.Of[T]()
 	e := exactness{unit: 1, active: spec.Ranks, powers: true}
@@ -188,7 +189,7 @@ func fillProduct[F float32 | float64](g *numbers, dst []F, rank int, off int64) 
 	}
 }
 
-// levels lists the numbers of the form of exactness: unit·2^j and its negative, for every j.
+// levels lists the numbers that exactness allows: unit·2^j and its negative, for every j.
 func levels[T dtype.Number](e exactness) []T {
 	var list []T
 	for j := range e.spread + 1 {
@@ -198,7 +199,7 @@ func levels[T dtype.Number](e exactness) []T {
 	return list
 }
 
-// fillLevels makes inputs of the form of exactness from its levels.
+// fillLevels makes inputs out of the numbers that levels lists (see exactness).
 func fillLevels[T dtype.Number](g *numbers, dst []T, levels []T, rank int, off int64) {
 	own, shared, kinds := g.stream(rank), g.stream(-1), uint32(len(levels)/2)
 	var zero T
@@ -216,7 +217,7 @@ func fillLevels[T dtype.Number](g *numbers, dst []T, levels []T, rank int, off i
 	}
 }
 
-// integers lists the integers of 32−shift bits, in the order of these.
+// integers lists the signed integers of 32−shift bits, in the order of their bit patterns.
 func integers[T dtype.Number](shift uint) []T {
 	list := make([]T, 1<<(32-shift))
 	for i := range list {

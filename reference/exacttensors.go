@@ -116,7 +116,7 @@ func (e *exactTensors) grows(observe func(l *line, of []growth)) bool {
 	return exact
 }
 
-// fits reports whether all such numbers are numbers of a float type.
+// fits reports whether every number that the growth allows is a number of a float type.
 func (g growth) fits(t dtype.Type) bool {
 	return g.bits(t.Precision()) && g.most <= t.Largest() && g.unit >= t.Smallest()
 }
@@ -231,7 +231,7 @@ func alongRows(o *kernel.Op, operand int) bool {
 	return o.TransposeB
 }
 
-// across returns the length of the other axis.
+// across returns the length of a matmul operand's axis that is not summed over.
 func across(o *kernel.Op, operand int) int64 {
 	if operand == 0 {
 		return o.M()

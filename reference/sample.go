@@ -338,7 +338,7 @@ func (p *sample) compute(index int32) {
 	p.computed = append(p.computed, c)
 }
 
-// operand adds needs of elements of an operand, in order, for slots from one on, every so many.
+// operand adds needs of an operand's elements, in order; the i-th is needed in slot + i·every.
 func (p *sample) operand(f *from, hits []need, slot, every int) {
 	spans, before := p.spans[f.region.spans[0]:f.region.spans[1]], int64(0)
 	for i, h := range hits {

@@ -111,7 +111,7 @@ func (v *sampled[T]) outputs(n int) []T {
 	return got
 }
 
-// read returns the values of slots, every so many from one on.
+// read returns the values of slots slot, slot + every, slot + 2·every, …
 func (v *sampled[T]) read(values []T, heights []uint16, slot, every int) {
 	for i := range values {
 		n := v.slots[slot+i*every]
@@ -179,8 +179,8 @@ func (v *sampled[T]) combined(list []operand) []T {
 	return getAll[T](typeOf(spec.Type).combined(spec, list, v.wide))
 }
 
-// exchange swaps two ranked operands on ranks where the message comes from a lower rank; rank 0 has
-// no such.
+// exchange swaps the two ranked operands on ranks where the message comes from a lower rank. On
+// rank 0, which stands for all, no message does.
 func (v *sampled[T]) exchange(c *computed, list []operand) {
 	list[0], list[1] = list[1], list[0]
 	exchanged := v.combined(list)

@@ -21,7 +21,7 @@ type Outside struct {
 	Looks []string
 }
 
-// A stray is such an element, in the collective's layout.
+// A stray is an Outside with its index in the collective's layout.
 type stray struct {
 	position      int
 	flat          int64

@@ -276,7 +276,7 @@ func textOf(ends []wireEnd) []byte {
 	return text
 }
 
-// port returns the port of a part of a rank to its i-th peer.
+// port returns what a part of a rank does to its i-th peer.
 func (c *Classes) port(rank, part int32, i int) *port {
 	return &c.ports[c.role[rank]][int(part)*(mostPeers+1)+i]
 }

@@ -131,7 +131,8 @@ func (c *Cursor) Around() (loop, follow int32) {
 // Body returns the number of steps and loops in the innermost loop. REQUIRES: there is one.
 func (c *Cursor) Body() int32 { return c.code.nodes[c.at[c.depth-1]].size }
 
-// Outer returns the iterations done of the loops around the innermost one.
+// Outer returns how many iterations are done of each loop around the present step, the innermost
+// excepted.
 func (c *Cursor) Outer() (done [maxLoops]int32) {
 	if c.depth > 1 {
 		copy(done[:], c.iterated[:c.depth-1])
@@ -244,8 +245,8 @@ func (s *Step) sized() (r *Region, at int) {
 	return r, at
 }
 
-// SizedBlock returns the tile and block of Sized for the present step, as Load would. REQUIRES:
-// Sized is not nil, no parts.
+// SizedBlock returns the tile and block of the step's sized region (Step.Sized), without loading
+// the step. REQUIRES: Sized is not nil, no parts.
 func (p *Program) SizedBlock(c *Cursor) (tile, block int32) {
 	l := &c.code.leaves[c.code.nodes[c.pc].leaf]
 	sized, at := l.step.sized()
@@ -264,8 +265,8 @@ func (p *Program) SizedBlock(c *Cursor) (tile, block int32) {
 	return r.Tile, r.First
 }
 
-// ChangesTile reports whether the tile of Sized differs in other iterations. REQUIRES: Sized is not
-// nil.
+// ChangesTile reports whether the tile of the step's sized region (Step.Sized) differs in other
+// iterations. REQUIRES: Sized is not nil.
 func (p *Program) ChangesTile(c *Cursor) bool {
 	l := &c.code.leaves[c.code.nodes[c.pc].leaf]
 	_, at := l.step.sized()

@@ -48,7 +48,7 @@ func (l *Lane) step(into []Region, sources []Source) (s Step) {
 	return s
 }
 
-// append finishes the step before and takes in a new one, with its round, events and marks.
+// append adds a step with its round, events and marks. The step before it becomes final.
 func (l *Lane) append(s Step) {
 	if l.err != nil {
 		return
@@ -80,7 +80,7 @@ func (l *Lane) append(s Step) {
 	l.steps++
 }
 
-// finish rolls the last step up.
+// finish passes the last step on to the rolled-up lane: no later call may change it.
 func (l *Lane) finish() {
 	l.flushPending()
 	if l.last != nil {

@@ -14,7 +14,7 @@ type code struct {
 	lanes   int32
 }
 
-// A bundle is count lanes from first on, which run nodes[from:to].
+// A bundle is count lanes from first on that run the same nodes, nodes[from:to], up to strides.
 type bundle struct {
 	first, count           int32
 	channel, channelStride int32

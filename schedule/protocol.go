@@ -60,7 +60,7 @@ var (
 // String returns the name of a shape in texts and scenarios.
 func (s Shape) String() string { return shapeNames[s] }
 
-// Shapes lists the names of all shapes but none.
+// Shapes lists the names of all shapes except NoShape.
 func Shapes() []string { return slices.Clone(shapeNames[RingShape:]) }
 
 // Protocol returns the name that NCCL has for a framing: "simple", "ll" or "ll128".

@@ -75,7 +75,7 @@ func (e *StallError) Named(name func(At) string) string {
 	return b.String()
 }
 
-// lanes formats a number of lanes with its verb.
+// lanes formats a number of lanes that wait, as in "2 lanes wait".
 func lanes(n int) string {
 	if n == 1 {
 		return "1 lane waits"

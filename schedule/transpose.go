@@ -287,7 +287,8 @@ func (x *transposer) finish() {
 	}
 }
 
-// into makes a step add what it brings to the sum of a region that the original reads.
+// into adds, to a transposed step, the store of its value into the sum of a region that the
+// original reads.
 func (x *transposer) into(i int, r *Region, back *Step) error {
 	sum, there, err := x.sum(r)
 	if err != nil {

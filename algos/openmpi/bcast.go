@@ -35,7 +35,8 @@ func (v vector) at(l *schedule.Lane, block int) schedule.Region {
 	return l.Out(block)
 }
 
-// kept returns where the root must also store a region that it sends.
+// kept returns the destinations of the root's own copy of a region that it sends; none if it keeps
+// no copy.
 func (v vector) kept(r schedule.Region) []schedule.Region {
 	if !v.keep {
 		return nil

@@ -12,13 +12,13 @@ type decision struct {
 	sizes    []bySize
 }
 
-// bySize is its choice for communicators of fewer ranks; 0 is any number.
+// bySize is the library's choice for communicators of fewer than so many ranks; 0 is any number.
 type bySize struct {
 	ranks  int
 	limits []upTo
 }
 
-// upTo is the number of the algorithm for messages of fewer bytes; 0 is any number.
+// upTo is the number of the algorithm for messages of fewer than so many bytes; 0 is any number.
 type upTo struct {
 	bytes     int64
 	algorithm int
