@@ -70,9 +70,10 @@ func (a *around) lane(l *schedule.Lane) {
 	place := a.placeOf(l.Channel, l.Rank)
 	h := &hop{Lane: l, around: a, place: place, prev: a.rankAt(l.Channel, place-1),
 		next: a.rankAt(l.Channel, place+1)}
-	for h.loop = range a.loops[l.Channel] {
+	l.Repeat(a.loops[l.Channel], func(loop int) {
+		h.loop = loop
 		do(h)
-	}
+	})
 }
 
 // hop is a rank on the ring of a channel, in a loop.

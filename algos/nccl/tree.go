@@ -110,7 +110,7 @@ func (c *climb) lane(l *schedule.Lane) {
 	if t.up >= 0 && c.twigOf(l.Channel, t.up).up < 0 {
 		from = 0
 	}
-	for piece := range c.loops[l.Channel] * c.slices {
+	l.Repeat(c.loops[l.Channel]*c.slices, func(piece int) {
 		l.Tile(c.at(l.Channel, 0, 0, piece))
 		switch {
 		case l.Index == 0:
@@ -118,7 +118,7 @@ func (c *climb) lane(l *schedule.Lane) {
 		case t.up >= 0:
 			t.hand(l, from)
 		}
-	}
+	})
 }
 
 // mostTrees are so many that a rank's peers in all of them, up to four in each, can be a role's.
