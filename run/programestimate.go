@@ -75,11 +75,12 @@ func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, numbers bool) (*Es
 		return nil, 0, err
 	}
 	sched := low.Schedule
-	e.Parts = len(sched.Parts())
+	parts := sched.Parts() // a copy of all
+	e.Parts = len(parts)
 	var all work
 	known := map[*schedule.Schedule]work{}
-	for i := range sched.Parts() {
-		part := sched.Parts()[i].Schedule
+	for i := range parts {
+		part := parts[i].Schedule
 		w, there := known[part]
 		if !there {
 			w = workOf(part)
