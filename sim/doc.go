@@ -7,7 +7,7 @@
 //
 // Links are shared by one of two rules. FIFO: a link carries one message, or segment, after the
 // other, in the order of the requests. Fluid: all messages of a link flow at the same time, at
-// max-min fair rates. Both compute with integers. Requests of one time are put in order by their
+// max-min fair rates. Both compute with integers. Requests of one time are ordered by their
 // port, lane and place in the program, never by the order in which an engine finds them. So a
 // result is a function of schedule and Env alone.
 //

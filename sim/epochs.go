@@ -14,11 +14,11 @@ import (
 // for all that came before (schedule.Borders). The parts between two such points are an epoch.
 // Epochs are simulated one by one, and equal epochs once.
 //
-// Suppose an epoch has ended on all ranks at one time, nothing is in flight, and nothing to come
-// has waited for anything but that end. Then the machine is in the state in which the run began.
-// The only other state is how far the hosts are ahead with their launches. That matters only up to
-// the point where all launches of the next epoch have been made when it begins. So of two epochs of
-// the same parts the second takes as long as the first.
+// Suppose an epoch has ended on all ranks at one time and nothing is in flight. Suppose nothing to
+// come has waited for anything but that end. Then the machine is in the state in which the run
+// began. The only other state is how far the hosts are ahead with their launches. That matters only
+// up to the point where all launches of the next epoch have been made when it begins. So of two
+// epochs of the same parts the second takes as long as the first.
 //
 // An epoch that ends at different times, or leaves something in flight, is joined with the next
 // one. If that happens too often, the whole schedule is simulated at once.
@@ -123,7 +123,8 @@ func newChain(s *schedule.Schedule, env *model.Env, withParts bool) *chain {
 	return c
 }
 
-// launched reports whether everything that a schedule does is launched, by launches of its own.
+// launched reports whether every lane of a schedule begins with a launch, so that brackets hold all
+// its steps. It is false if a launch is part of a graph.
 func launched(s *schedule.Schedule) bool {
 	var step schedule.Step
 	for rank := range s.RepresentativeRanks() {

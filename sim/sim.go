@@ -16,7 +16,7 @@ import (
 
 // Options selects the engine, and the results besides the times. For a trace or a critical path the
 // run keeps a log of every sub-step and message. It takes about 140 bytes for each message and the
-// sub-step that sends it, or 64 for a critical path where times are all that has to be written.
+// sub-step that sends it. A critical path alone takes 64 where only times have to be written.
 type Options struct {
 	Engine Engine
 	// Trace makes a trace: every interval and message, and the bytes of each link over time. With

@@ -1,5 +1,5 @@
-// Package activity reads from the log of a run when messages to and from lanes are in flight, and
-// which rank a lane waited for in between. It depends on no engine.
+// Package activity reads from the log of a run when messages to and from lanes are in flight. Of
+// the times in between it reports which rank a lane waited for. It depends on no engine.
 package activity
 
 import (
@@ -217,8 +217,8 @@ func (f *finder) other(rank, lane int32) int32 {
 	return rank
 }
 
-// aside adds the flight of a message that a lane gets or puts to the ranks at its other end, where
-// they execute the same part.
+// aside adds the flight of a message that a lane gets or puts to the ranks at its other end. Only
+// units of the same part count.
 func (f *finder) aside(m *model.MessageRecord, lane int32, s Span) {
 	if f.unitOf == nil {
 		f.unitOf = map[[2]int32]int{}

@@ -1,7 +1,7 @@
-// Package critical finds the critical path of a run: why it took so long. It follows the log from
-// the end of the run back to what each step and each message waited for last, and cuts that path
-// into pieces that sum to the time. It depends on no engine, and recomputes nothing that is in the
-// log.
+// Package critical finds the critical path of a run: why it took so long. From the end of the run
+// it goes back to what each step and each message waited for last, as the log has it. It cuts that
+// path into pieces that sum to the time. It depends on no engine, and recomputes nothing that is in
+// the log.
 package critical
 
 import (
@@ -166,7 +166,8 @@ func (w *walk) back(what What, link int32, from unit.Time) {
 }
 
 // toDispatch goes from the end of a step that a message held to D of the step that sends the
-// message, or to what else the message waited for. It returns the next step, as before does.
+// message. If the message itself waited for another one, it goes to D of that one's step. It
+// returns the next step, as before does.
 func (w *walk) toDispatch(s *model.StepRecord) (next int32, atEnd bool) {
 	held := w.log.Message(s.Held)
 	switch m := &held; {

@@ -185,10 +185,10 @@ func (w *walk) queued(m *model.MessageRecord, segment int64) {
 	}
 }
 
-// tail goes from the arrival of a message, under FIFO, to when it asked for its first link. Its
-// last byte was over a link when it had come from the link before, or when the link itself had
-// carried all bytes, if later. If both were at the same time, the path goes over the link before.
-// starts has when the last segment began to cross each link.
+// tail goes from the arrival of a message, under FIFO, to when it asked for its first link. The
+// last byte was over a link at the later of two times: when it had come from the link before, and
+// when the link itself had carried all bytes. If both were at the same time, the path goes over the
+// link before. starts has when the last segment began to cross each link.
 func (w *walk) tail(m *model.MessageRecord, hops []int32, starts []unit.Time) {
 	w.follow(m, hops, starts)
 	i := len(hops) - 1
@@ -215,8 +215,8 @@ func (w *walk) tail(m *model.MessageRecord, hops []int32, starts []unit.Time) {
 	}
 }
 
-// putOut goes back from when the first link had carried the last segment, or had its last byte from
-// the lane, to when the message asked for that link.
+// putOut goes back to when the message asked for its first link. It begins when that link had
+// carried the last segment (carried), or had its last byte from the lane.
 func (w *walk) putOut(m *model.MessageRecord, start unit.Time, carried bool) {
 	switch {
 	case carried:

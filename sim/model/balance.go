@@ -123,8 +123,9 @@ func (x *MaxMin) partition(i int32, at uint64) bool {
 	return true
 }
 
-// fill returns the share of a link: it raises a share at which the link is not saturated until it
-// is. This is progressive filling of one link, with gathered as the rates elsewhere.
+// fill returns the share of a link by progressive filling. It starts at a share at which the link
+// is not saturated, and raises it until the link is. gathered holds the rates that its flows get
+// elsewhere.
 func (x *MaxMin) fill(i int32, at uint64) uint64 {
 	b := &x.balances[i]
 	for {

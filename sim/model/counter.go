@@ -77,7 +77,8 @@ func (c *Counter) settle(now unit.Time) {
 	c.isAlone = false
 }
 
-// Sample adds a sample; flowing is what flows that have not ended have carried by now.
+// Sample adds a sample at a time: the bytes of flows that have ended, and flowing, the bytes that
+// the other flows have carried by then.
 func (c *Counter) Sample(flowing unit.Bytes, now unit.Time) {
 	c.add(c.bytes+flowing, now)
 }

@@ -13,7 +13,7 @@ type Cut struct {
 	Split         int64 // parts of K
 	Blocks, Waves int64
 	Takes         unit.Time // Start and the longer of the other two, with what is not hidden
-	// Start is the time to start the kernel, Arithmetic that of all its waves of blocks, and Memory
+	// Start is the time to start the kernel. Arithmetic is that of all its waves of blocks, and Memory
 	// that of its bytes at the memory's bandwidth.
 	Start, Arithmetic, Memory unit.Time
 }

@@ -18,9 +18,9 @@ func (r *Rules) HasStreams() bool { return r.RunsAhead() || r.Device.EagerLimit 
 func (r *Rules) RunsAhead() bool { return r.Device.Offload || r.Device.SendBuffer > 0 }
 
 // Outstanding returns how many earlier posts of a lane may still be in the device's queue when a
-// step begins, so that the step's own posts fit in. The step waits until all but the latest that
-// many have left, in order. A flush waits for all. A step that neither posts nor flushes does not
-// wait: waits is false.
+// step begins: its own must fit in. The step waits until all but the latest that many have left, in
+// order. A flush waits for all. A step that neither posts nor flushes does not wait: waits is
+// false.
 func (r *Rules) Outstanding(step *schedule.Step) (most int32, waits bool) {
 	if step.Flush {
 		return 0, true

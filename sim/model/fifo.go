@@ -12,12 +12,13 @@ import "collsim/unit"
 //	arrival = tail_m + l_m                                                           Forward
 //	the last byte leaves at start_1 + ⌈n/r⌉, r = min(κ/k, b_1, …, b_m)               Leaves
 //
-// A segment of the bytes from o to p takes ⌈p/b⌉ − ⌈o/b⌉ at every rate b, so that the segments of a
+// A segment of the bytes from o to p takes ⌈p/b⌉ − ⌈o/b⌉ at every rate b. So the segments of a
 // message together take the time of the whole. The next segment asks for the first link when this
 // one has left. E and the arrival are those of the last segment.
 
-// Serve returns when a link that is busy until free begins to carry a message that asks for it at
-// x, and when it has carried it. A service that begins at x itself belongs to the next wave.
+// Serve returns when a link begins to carry a message that asks for it at x, and when it has
+// carried it. The link is busy until free. A service that begins at x itself belongs to the next
+// wave.
 func Serve(x Moment, free, takes unit.Time) (start, over Moment) {
 	start = Moment{x.T, x.Wave + 1}
 	if free > x.T {
@@ -41,9 +42,9 @@ func PutOut(start, d Moment, isPost bool, before, put unit.Time) Moment {
 // own.
 func Leaves(start Moment, before, after unit.Time) Moment { return start.Plus(after - before) }
 
-// Forward returns when a message that a link begins to carry at start asks for the next link, and
-// when its last byte has arrived there, or at the end of the route. tail is when the last byte is
-// over the link.
+// Forward returns when a message asks for the next link, and when its last byte has arrived there,
+// or at the end of the route. The present link begins to carry it at start, and its last byte is
+// over that link at tail.
 func (s Switching) Forward(start, tail Moment, latency unit.Time) (next, came Moment) {
 	came = tail.Plus(latency)
 	if s == StoreForward {

@@ -7,8 +7,8 @@ import (
 )
 
 // Fluid sharing (docs/time.md, decision 10). A message flows through all links of its route at the
-// same time, from D until its bytes have drained, at the rate that MaxMin gives it. Its lane is
-// held until then. It arrives the latencies of its links later (Route.IsShared).
+// same time, from D until its bytes have drained. MaxMin gives it its rate. Its lane is held until
+// it has drained. It arrives the latencies of its links later (Route.IsShared).
 
 // unitShift turns bytes per second into units of 2⁻²⁰ B/s.
 const unitShift = 20

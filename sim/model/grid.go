@@ -25,7 +25,7 @@ type Grid struct {
 }
 
 // opaqueWaves is the number of waves of blocks on all SMs that an opaque kernel stands for. With
-// many waves its time on a part of the SMs grows evenly, as for a kernel of many blocks, and other
+// many waves its time on a part of the SMs grows evenly, as for a kernel of many blocks. Other
 // kernels soon get an SM. On slightly fewer SMs it takes one wave more: 2 % of its time.
 const opaqueWaves = 50
 
@@ -190,9 +190,9 @@ func (g *Grid) before(block int64) int64 {
 	return g.Op.Block(g.Tile, block).Out.At
 }
 
-// Wave returns how long n blocks, from one on, take when they run together and have the memory to
-// themselves, and the bytes that they move. The time is the longer of their arithmetic and their
-// bytes, with the unhidden part of the shorter. The kernel's first blocks add its start.
+// Wave returns the time and the bytes of n blocks, from one on, that run together and have the
+// memory to themselves. The time is the longer of their arithmetic and their bytes, with the
+// unhidden part of the shorter. The kernel's first blocks add its start.
 func (g *Grid) Wave(from, n int64) (takes unit.Time, bytes unit.Bytes) {
 	takes = g.Time
 	if g.memory > 0 {

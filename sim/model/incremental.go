@@ -168,10 +168,10 @@ func (x *MaxMin) setShare(i int32, to uint64, n int) {
 	}
 }
 
-// touchRun does the work of touch for a run of links across flows, up to the first link that was or
-// will be the bottleneck of its flow. It returns the length of the run. Nearly all links are in
-// such runs, and nearly all time is spent here. So the loop only collects the links that become
-// dirty, without a branch, and marks them afterwards.
+// touchRun does the work of touch for a run of links across flows. The run ends before the first
+// link that was or will be the bottleneck of its flow. touchRun returns its length. Nearly all
+// links are in such runs, and nearly all time is spent here. So the loop only collects the links
+// that become dirty, without a branch, and marks them afterwards.
 func (x *MaxMin) touchRun(links []int32, from, to uint64) int {
 	balances, fresh, high, n, j := x.balances, &x.newlyDirty, max(from, to), uint8(0), 0
 	for _, k := range links {

@@ -161,13 +161,13 @@ const (
 	CopyEngine                // a copy engine, which the recorded step had
 )
 
-// MessageRecord is the way of a message through the network: one that a lane sends, the request or
-// reply of a get, or the request or answer before a large message. A message that had to wait
-// before it asked for its first link has a further record from then on.
+// MessageRecord is a message through the network: one that a lane sends, the request or reply of a
+// get, or the request or answer before a large message. A message that had to wait before it asked
+// for its first link has a further record from then on.
 //
-// Under FIFO its Spans are the times at which each segment began to cross the first link, then
-// those at which the last segment began to cross each other link. Under fluid sharing there is a
-// span for each link: the time that it cost the message to share that link.
+// Under FIFO its Spans are first the times at which each segment began to cross the first link.
+// Then follow those at which the last segment began to cross each other link. Under fluid sharing
+// there is a span for each link: the time that it cost the message to share that link.
 type MessageRecord struct {
 	Since unit.Time // when it asked for its first link
 	// Arrived is the time from which its receiver could use it. For a get's reply or a silent put,

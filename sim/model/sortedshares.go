@@ -6,16 +6,17 @@ import (
 	"slices"
 )
 
-// The second way to update shares, for traffic where nearly every change of flows changes nearly
-// all shares, as in an all_to_all of many sizes. It saves the marks of what may be wrong. Links
-// stand in ascending order of their shares. Every flow has two links, and the earlier one of them
-// is its bottleneck.
+// The second way to update shares. It is for traffic where nearly every change of flows changes
+// nearly all shares, as in an all_to_all of many sizes. There it would be slow to mark which shares
+// may be wrong. Instead, links stand in ascending order of their shares. Every flow has two links,
+// and the earlier one of them is its bottleneck.
 //
 // After a change, the links from the first changed one on are repaired, in ascending order. When a
 // link is reached, all lower shares are final, so its balance is right. Its new share is taken off
-// the balances of the links that its flows cross besides. If its share is now lower than those of
-// links before it, it takes over the flows that it has in common with them, and moves down. If its
-// share is much higher than those of links behind it, it hands such flows over, and moves up.
+// the balances of the links that its flows cross besides. The new share may be lower than those of
+// links before it. Then the link takes over the flows that it has in common with them, and moves
+// down. If its share is much higher than those of links behind it, it hands such flows over, and
+// moves up.
 //
 // At the end the shares are in the order of the links, and each follows from lower ones: so they
 // solve the equations of MaxMin. Two links with a flow in common may have the same share, and both
@@ -48,8 +49,8 @@ func (s sides) mayMeet(o sides) bool { return (s>>1|s<<1)&o&3 != 0 }
 
 const (
 	leap = 4 // a link whose share passes so many others moves past all of them at once
-	// idling is the number of links repaired for each share that changes from which on a repair is
-	// idle, and the number of idle repairs in a row after which the order is dropped.
+	// idling counts links repaired for each share that changes. From this ratio on a repair is
+	// idle, and after as many idle repairs in a row the order is dropped.
 	idling = 8
 )
 

@@ -10,8 +10,8 @@ import (
 )
 
 // The tiling of matmuls (decision 25). A matmul is cut by the device's tile. If the device has
-// none, it is cut by the tile and the split of K, out of a list, with which it ends first if it has
-// the device to itself.
+// none, the tile and the split of K are chosen out of a list. The choice is the one with which the
+// matmul ends first if it has the device to itself.
 
 // Tiling is the cut of a kernel into blocks. A block computes a tile of the result; for a matmul,
 // over one of Split equal parts of K.
@@ -107,7 +107,8 @@ type pace struct {
 	unhidden     float64 // the part of the shorter of arithmetic and memory that is not hidden
 }
 
-// of returns the estimate for a tiling that runs in a number of waves.
+// of returns the estimated time of a matmul, in picoseconds, for a tiling whose blocks run in a
+// number of waves.
 func (c *pace) of(op *kernel.Op, t Tiling, waves int64) float64 {
 	rows, columns, k := t.Tile.Rows, t.Tile.Columns, over(op.K(), t.Split)
 	products := float64(2*rows*columns*k) * c.flop

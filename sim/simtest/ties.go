@@ -15,8 +15,8 @@ import (
 // tick is the unit of all times of TiedEnv: four bytes at GBs.
 const tick = 4 * unit.Nanosecond
 
-// TiedEnv returns a random network and device on which a few ranks and links are slow or late, and
-// as many things as possible happen at the same time.
+// TiedEnv returns a random network and device on which a few ranks and links are slow or late. As
+// many things as possible happen at the same time.
 func TiedEnv(t testing.TB, rng *rand.Rand, ranks int) model.Env {
 	t.Helper()
 	times := []unit.Time{0, 0, tick, tick, 2 * tick, 3 * tick}

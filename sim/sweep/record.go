@@ -7,10 +7,10 @@ import (
 
 // Recording periods. What happens in a row depends only on counts (of messages that have arrived,
 // of free slots), never on times. So rows are recorded where all lanes that take part are in loops
-// whose steps are the same each time. Recording ends when each of these lanes is back at its place,
-// in a later iteration, and each connection has received as many messages as it was sent. From then
-// on the same rows repeat until a lane comes to the end of its loop. These rows are a period, which
-// is replayed without looking at steps (period.go, replay.go).
+// whose steps are the same each time. Recording ends when two things are true. Each of these lanes
+// is back at its place, in a later iteration. Each connection has received as many messages as it
+// was sent. From then on the same rows repeat until a lane comes to the end of its loop. These rows
+// are a period, which is replayed without looking at steps (period.go, replay.go).
 
 // recorder holds the rows recorded so far.
 type recorder struct {

@@ -20,10 +20,10 @@ func (p *period) replay(times int32) bool {
 // a link.
 //
 // The requests of a link come from one lane, or over one other link. Suppose no message has waited
-// for a link in a row. Then none waits in later rows. For the lane is held until its bytes have
-// left, which takes at least the time of the slowest link, and later links are reached after the
-// same delays each time. So the times from S to the turn's end, and to the message's arrival, only
-// depend on the size.
+// for a link in a row. Then none waits in later rows: a lane is held until its bytes have left,
+// which takes at least the time of the slowest link. Later links are reached after the same delays
+// each time. So the times from S to the turn's end, and to the message's arrival, only depend on
+// the size.
 type lean struct {
 	actor          int32
 	gain, took     int32 // columns of the message received, and of the slot taken

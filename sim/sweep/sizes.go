@@ -106,8 +106,8 @@ func (e *engine) findSizes(p *period) bool {
 	})
 }
 
-// walk calls see for each turn, with its step in the first period that is not recorded and in the
-// one after that, until see returns false.
+// walk calls see for each turn until see returns false. step is the turn's step in the first period
+// that is not recorded, and next that in the period after it.
 func (e *engine) walk(see func(i int32, step, next *schedule.Step, at schedule.Spot) bool) bool {
 	var step, next schedule.Step
 	here, there := make([]schedule.Cursor, len(e.actors)), make([]schedule.Cursor, len(e.actors))
@@ -171,8 +171,8 @@ func (x *sizes) classOf(n unit.Bytes) uint8 {
 }
 
 // figure adds the times of a message of a class. It reports false where the replay does not support
-// the message: it is too large, it does not share links as its class should, it is cut into
-// segments, or a link that stores messages forwards it in no time.
+// the message. That is a message that is too large, does not share links as its class should, or is
+// cut into segments. It is also one that a link stores and forwards in no time.
 func (e *engine) figure(p *period, m *put, conn *connection, with schedule.Framing,
 	class int32) bool {
 	t := &e.turns[m.turn]
