@@ -60,8 +60,8 @@ const AllCutsNodes = 20
 //
 // Some networks are too large to be searched link by link. If their parts are replicas that are
 // numbered (topology.Graph.Few), one rank, one node, and all of either are considered. If a few
-// links of such a network were changed, its quotient is searched (topology.Graph.Crowd): one part
-// stands for all unchanged ones.
+// links of such a network were changed, its quotient is searched (topology.Graph.Quotient): one
+// part stands for all unchanged ones.
 //
 // Errors name what is wrong with the collective, that it has more ranks than the network, or two
 // ranks without a path from one to the other.

@@ -124,7 +124,7 @@ func (n *network) computesBetween(g partition) bool {
 	for v := range g.of {
 		at := int32(v)
 		if n.quotient != nil {
-			at = n.quotient.Of(at)
+			at = n.quotient.Original(at)
 		}
 		if node := n.graph.Node(at); g.of[v] < 0 && (node.Multicast || node.Reduce) {
 			return true

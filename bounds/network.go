@@ -11,7 +11,7 @@ type network struct {
 	ranks []int32 // the node of each rank of the collective
 	rank  []int32 // the rank of each node, -1 for a node that only forwards
 
-	quotient *topology.Crowd // the quotient that this is the network of; else nil
+	quotient *topology.Quotient // the quotient that this is the network of; else nil
 
 	from, to []int32
 	rate     []unit.Rate // of all links that a link represents
@@ -70,7 +70,8 @@ func group(end []int32, nodes int) adjacency {
 
 // A view is the network seen along its links or, backward, against them.
 type view struct {
-	// links by the node where they begin, and by the node where they end, in the direction of the view
+	// links by the node where they begin, and by the node where they end, in the direction of the
+	// view
 	ahead, behind *adjacency
 	head, tail    []int32 // node where a link ends, and where it begins
 }

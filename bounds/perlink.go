@@ -13,9 +13,9 @@ const mostListed = 1 << 14
 
 // Searches reports whether For searches a network link by link, for any collective.
 func Searches(g *topology.Graph) bool {
-	_, _, isAlike := g.Few()
-	_, isCrowd := g.Crowd()
-	return limits{links: mostListed}.searches(g) || !isAlike && !isCrowd
+	_, _, isAlike := g.Miniature()
+	_, isQuotient := g.Quotient()
+	return limits{links: mostListed}.searches(g) || !isAlike && !isQuotient
 }
 
 // searches reports whether a network is small enough to be searched link by link.
@@ -29,7 +29,7 @@ func (s *search) useReplicas(g *topology.Graph) (ok bool) {
 		s.spec.Kind.Splits() || s.spec.Kind == collective.SendRecv {
 		return false
 	}
-	few, cells, ok := g.Few()
+	few, cells, ok := g.Miniature()
 	if !ok {
 		return false
 	}
@@ -48,15 +48,15 @@ func (s *search) useReplicas(g *topology.Graph) (ok bool) {
 
 // cell raises the bounds by the links out of a cell, by those into it, and by both for all cells
 // together.
-func (s *search) cell(c topology.Cell) {
+func (s *search) cell(c topology.Replica) {
 	n, r := int64(s.spec.Ranks), int64(c.Ranks)
 	block := s.spec.Count * int64(s.spec.Type.Width())
 	out, in := int64(0), int64(0)
 	switch s.spec.Kind {
 	case collective.AllReduce:
-		whole := product(product(2, int64(c.Cells)-1), block) // see groupClaims
-		s.claimCells(c, whole, int64(c.Cells), true)
-		s.claimCells(c, whole, int64(c.Cells), false)
+		whole := product(product(2, int64(c.Count)-1), block) // see groupClaims
+		s.claimCells(c, whole, int64(c.Count), true)
+		s.claimCells(c, whole, int64(c.Count), false)
 		out, in = block, block
 	case collective.AllGather:
 		out, in = product(r, block), product(n-r, block)
@@ -78,7 +78,7 @@ func (s *search) cell(c topology.Cell) {
 
 // claimCells considers a bound of so many bytes over the links out of, or else into, so many cells
 // together.
-func (s *search) claimCells(c topology.Cell, bytes, cells int64, out bool) {
+func (s *search) claimCells(c topology.Replica, bytes, cells int64, out bool) {
 	links := c.In
 	if out {
 		links = c.Out
@@ -92,7 +92,7 @@ func (s *search) claimCells(c topology.Cell, bytes, cells int64, out bool) {
 }
 
 // describeCell names the links of a cell, or of all cells.
-func (s *search) describeCell(c topology.Cell, links []int32, isAll, out bool) string {
+func (s *search) describeCell(c topology.Replica, links []int32, isAll, out bool) string {
 	direction := "into"
 	if out {
 		direction = "out of"
@@ -105,7 +105,7 @@ func (s *search) describeCell(c topology.Cell, links []int32, isAll, out bool) s
 	case isAll && c.Ranks == 1:
 		return "all links " + direction + " the ranks"
 	case isAll:
-		return fmt.Sprintf("all links %s %d groups of ranks (the first is %s)", direction, c.Cells,
+		return fmt.Sprintf("all links %s %d groups of ranks (the first is %s)", direction, c.Count,
 			s.describeRanks(inside))
 	case c.Times > 1:
 		return fmt.Sprintf("%d links %s %s", c.Times, direction, s.nameOf(0))

@@ -34,19 +34,19 @@ func (s *search) useQuotient(g *topology.Graph) bool {
 	// Of equally bad cuts the first one found is reported: keep these ranks, whose cuts are tried
 	// first, distinct in the quotient.
 	apart := firstScattered(len(g.Ranks), len(g.Changes())+2)
-	c, ok := g.Crowd(append(apart, s.spec.Root)...)
+	c, ok := g.Quotient(append(apart, s.spec.Root)...)
 	if !ok {
 		return false
 	}
 	s.net = newQuotient(c)
 	s.net.graph = g
-	s.spec.Root = int(s.net.rank[c.Stand(g.Ranks[s.spec.Root])])
+	s.spec.Root = int(s.net.rank[c.Representative(g.Ranks[s.spec.Root])])
 	return true
 }
 
 // newQuotient returns the network of a quotient. Links between different parts with one
 // representative become one more link, the last. It is not in the adjacency of any node.
-func newQuotient(c *topology.Crowd) *network {
+func newQuotient(c *topology.Quotient) *network {
 	n := newNetwork(c.Graph, len(c.Ranks))
 	n.quotient, n.each = c, slices.Clone(n.rate)
 	for l := range n.rate {
@@ -70,7 +70,7 @@ func (n *network) standsFor(rank int) int64 {
 	if n.quotient == nil {
 		return 1
 	}
-	return n.quotient.StandsFor(n.ranks[rank])
+	return n.quotient.Multiplicity(n.ranks[rank])
 }
 
 // linksOf returns how many links of the whole network a link represents.
@@ -78,7 +78,7 @@ func (n *network) linksOf(l int32) int64 {
 	if n.quotient == nil {
 		return 1
 	}
-	return max(n.quotient.StandsFor(n.from[l]), n.quotient.StandsFor(n.to[l]))
+	return max(n.quotient.Multiplicity(n.from[l]), n.quotient.Multiplicity(n.to[l]))
 }
 
 // nodeOf returns the node of a rank of the whole network, or the node that represents it.
@@ -86,7 +86,7 @@ func (n *network) nodeOf(rank int) int32 {
 	if n.quotient == nil {
 		return n.ranks[rank]
 	}
-	return n.quotient.Stand(n.graph.Ranks[rank])
+	return n.quotient.Representative(n.graph.Ranks[rank])
 }
 
 // linkName returns the name of a link that represents only itself.
@@ -94,7 +94,7 @@ func (n *network) linkName(l int32) string {
 	if n.quotient == nil {
 		return n.graph.LinkName(l)
 	}
-	name := func(v int32) string { return n.graph.Node(n.quotient.Of(v)).Name }
+	name := func(v int32) string { return n.graph.Node(n.quotient.Original(v)).Name }
 	return name(n.from[l]) + "->" + name(n.to[l])
 }
 
@@ -113,7 +113,7 @@ func (n *network) replicatedGroups(p partition, joined func(l int) bool) []bool 
 	}
 	apart := slices.Repeat([]bool{true}, p.groups)
 	for v, group := range p.of {
-		if group >= 0 && n.quotient.StandsFor(int32(v)) == 1 {
+		if group >= 0 && n.quotient.Multiplicity(int32(v)) == 1 {
 			apart[group] = false
 		}
 	}
@@ -143,7 +143,7 @@ func (n *network) scattered(roots []int) []int {
 		return scattered(roots)
 	}
 	roots = slices.DeleteFunc(slices.Clone(roots), func(r int) bool { return n.standsFor(r) > 1 })
-	place := func(r int) uint32 { return bits.Reverse32(uint32(n.quotient.Of(n.ranks[r]))) }
+	place := func(r int) uint32 { return bits.Reverse32(uint32(n.quotient.Original(n.ranks[r]))) }
 	slices.SortFunc(roots, func(a, b int) int { return cmp.Compare(place(a), place(b)) })
 	return roots
 }

@@ -72,8 +72,8 @@ func (s *Scenario) Estimate(p *scenarios.Point) (_ *Estimate, err error) {
 	if err != nil {
 		return nil, p.Refuse("topology", prose.Unprefixed(err), "")
 	}
-	_, isCrowd := g.Crowd()
-	isSearched := !g.Alike() && !isCrowd || p.Spec.Kind == collective.SendRecv
+	_, isQuotient := g.Quotient()
+	isSearched := !g.Alike() && !isQuotient || p.Spec.Kind == collective.SendRecv
 	if e.folded < e.Algorithms || isSearched { // else bounds do not look at all of them
 		e.Takes.Schedule += unit.Bytes(linkBytes * g.NumLinks())
 	}

@@ -38,7 +38,7 @@ func newNetwork(g *topology.Graph, teams [][]int) network {
 		return n
 	}
 	if teams == nil && g.Alike() {
-		if few, _, ok := g.Few(); ok { // it has a pair of each kind
+		if few, _, ok := g.Miniature(); ok { // it has a pair of each kind
 			n.graph = few
 		}
 		for dst := range n.graph.Ranks {

@@ -8,24 +8,25 @@ import (
 	"collsim/unit"
 )
 
-// anAttachment is what a link between a GPU and its NIC counts more than another link. A route that
-// enters a network between nodes must leave it again, so this is larger than any way that does not:
-// inside a node routes stay there, between nodes they cross the network once.
+// anAttachment is the extra length of a link between a GPU and its NIC. A route that enters a
+// network between nodes must leave it again. So this is larger than any path without such a link:
+// routes inside a node stay there, and routes between nodes cross the network once.
 const anAttachment = 2 * MaxRanks
 
 // byWires is the Preset of a network that Params.Wires describe.
 const byWires = "links"
 
-// attachment is a link, both ways, between a node and one of its NICs.
+// attachment is a pair of links, one in each direction, between a node and one of its NICs.
 type attachment struct {
 	at        int32 // the node's end: a GPU or a switch of its network
 	nic       int32
-	length    int32 // of the way over it, anAttachment included
+	length    int32 // of a route over it, anAttachment included
 	bandwidth unit.Rate
 	latency   unit.Time
 }
 
-// paired returns the links between GPUs and NICs that share each other evenly.
+// paired returns the links between GPUs and NICs, with NICs shared evenly among GPUs or GPUs among
+// NICs.
 func paired(gpus, nics int32) []attachment {
 	if nics == 0 {
 		return nil
@@ -38,13 +39,13 @@ func paired(gpus, nics int32) []attachment {
 	return all
 }
 
-// isPaired reports whether each GPU has a NIC of its own, and all of them alike.
+// isPaired reports whether each GPU has a NIC of its own, with equal links.
 func (p *parts) isPaired() bool {
 	return p.node.formula != nil && p.nics == p.gpus && len(p.attached) == int(p.gpus)
 }
 
 // wired returns the network that Wires describe, of its first Ranks GPUs and without NICs; the
-// links to NICs; and how many of these the wires name. also is as in flat.
+// links to NICs; and the number of NICs that the wires name. also is as in flat.
 func (p *Params) wired(also ...string) (node *Graph, attached []attachment, nics int, err error) {
 	if err := p.only(byWires, []string{"ranks", "wires", "multimem"},
 		append(also, "preset")); err != nil {
@@ -95,7 +96,7 @@ func (p *Params) wired(also ...string) (node *Graph, attached []attachment, nics
 	return node, attached, nics, nil
 }
 
-// nicEnds returns the NICs at the two ends of each wire, -1 for others, and how many there are.
+// nicEnds returns the NICs at the two ends of each wire, −1 for other ends, and their number.
 func nicEnds(wires []Wire) (ends [][2]int, nics int, err error) {
 	ends = make([][2]int, len(wires))
 	for i, w := range wires {
@@ -116,8 +117,8 @@ func nicEnds(wires []Wire) (ends [][2]int, nics int, err error) {
 	return ends, nics, nil
 }
 
-// without returns the network less some of its nodes and all links of these, and what number each
-// node has in it, −1 for none.
+// without returns the network less some of its nodes and all their links, and the number of each
+// node in it, −1 for none.
 func (g *Graph) without(isGone []bool) (less *Graph, at []int32) {
 	g.list()
 	less, at = &Graph{Preset: g.Preset, Routing: g.Routing}, make([]int32, len(g.nodes))

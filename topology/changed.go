@@ -7,21 +7,21 @@ import (
 	"collsim/unit"
 )
 
-// changed is what has become of a link.
+// changed holds the new bandwidth and latency of a link.
 type changed struct {
 	link      int32
 	bandwidth unit.Rate
 	latency   unit.Time
 }
 
-// So many links, and so large a part of all, may be changed before they are listed: each is looked
-// for wherever a link is asked for.
+// Up to so many links, and up to this part of all, are kept as changes of an unlisted network. Each
+// access to a link searches the changes.
 const (
 	fewChanges  = 64
 	partChanged = 16
 )
 
-// set changes links, each named once.
+// set changes links. REQUIRES: each appears once.
 func (g *Graph) set(list []changed) {
 	if g.IsListed() {
 		for _, c := range list {
@@ -41,26 +41,26 @@ func (g *Graph) set(list []changed) {
 	}
 }
 
-// Altered is what links have become that are not as their formula has them.
+// Altered holds the links that differ from their formula.
 type Altered []changed
 
-// Altered tells what was changed; it is nil where nothing was, or where links are listed.
+// Altered returns the changes; nil if there are none, or if links are listed.
 func (g *Graph) Altered() Altered { return slices.Clone(g.changed) }
 
-// Alter makes the changes that Altered has told of a network which was made in the same way.
+// Alter applies the changes that Altered returned for a network built with the same parameters.
 func (g *Graph) Alter(a Altered) { g.set(a) }
 
-// find is where a link is among those that were changed, or would be.
+// find returns the index of a link among the changes, or where it would be inserted.
 func (g *Graph) find(link int32) (at int, isChanged bool) {
 	return slices.BinarySearchFunc(g.changed, link,
 		func(c changed, link int32) int { return cmp.Compare(c.link, link) })
 }
 
-// isPlain reports whether it is known that the network is as its formula says.
+// isPlain reports whether the network is known to equal its formula.
 func (g *Graph) isPlain() bool { return g.formula != nil && !g.isListed && len(g.changed) == 0 }
 
-// Changes are the links, by index, of which bandwidth or latency are not those of Base; none where
-// nothing is known of how the network was.
+// Changes returns the links, by index, whose bandwidth or latency differ from those of Base; none
+// if the original network is not known.
 func (g *Graph) Changes() (links []int32) {
 	if g.isListed && g.formula != nil {
 		for i := range g.links {

@@ -8,15 +8,15 @@ import (
 	"strconv"
 )
 
-// cluster returns Nodes copies of the network Node, joined by Network, whose ranks are the NICs:
-// NIC i of node n is its rank n·nics+i. Where Node has Wires, they say what its NICs hang on. Else
-// GPU g hangs on NIC ⌊g·nics/GPUs⌋ of its node; where there are more NICs than GPUs, NIC i on GPU
+// cluster returns Nodes copies of the network Node, connected by Network, whose ranks are the NICs:
+// NIC i of node n is its rank n·nics+i. If Node has Wires, these attach its NICs. Otherwise GPU g
+// is attached to NIC ⌊g·nics/GPUs⌋ of its node or, with more NICs than GPUs, NIC i to GPU
 // ⌊i·GPUs/nics⌋. Such a link between GPU and NIC has no latency, and no limit until an Override
-// gives it one: a NIC that several share is as narrow as its links.
+// sets one: a NIC that several GPUs share is as narrow as its links.
 //
 // Links inside the nodes come first, node by node, then those between GPUs and NICs, then the
-// network's. Among equally short routes the lowest index wins, so what must change rails does so
-// inside the sending node.
+// network's. Among equally short routes the lowest index wins, so traffic that must change rails
+// does so inside the sending node.
 func (p *Params) cluster() (*Graph, error) {
 	takes := []string{"nodes", "node", "node.ranks", "network", "ranks", "absent", "order", "routing"}
 	if err := p.only("a cluster", takes, nil); err != nil {
@@ -29,7 +29,8 @@ func (p *Params) cluster() (*Graph, error) {
 	if err != nil {
 		return nil, inside("node", err)
 	}
-	if links := full.node.NumLinks(); links > MaxLinks && p.Network != nil { // routes are searched
+	// its routes are searched
+	if links := full.node.NumLinks(); links > MaxLinks && p.Network != nil {
 		return nil, badParam("node.ranks", int(full.gpus),
 			"a %s of as many has %d links; the limit is %d", full.node.Preset, links, MaxLinks)
 	}
@@ -70,7 +71,7 @@ func (p *Params) cluster() (*Graph, error) {
 	return clusterOf(parts)
 }
 
-// countNodes sees to it that Nodes is their number, and Sizes nil where they are alike.
+// countNodes sets Nodes to their number, and Sizes to nil if all are equal.
 func (p *Params) countNodes() error {
 	if p.Node == nil {
 		return &ParamError{"node", "", "the network inside a node is expected"}
@@ -103,7 +104,7 @@ func (p *Params) countNodes() error {
 	return nil
 }
 
-// total is the number of all GPUs, of nodes of so many where they are alike.
+// total returns the number of all GPUs; each is that of a node if all are equal.
 func (p *Params) total(each int) (n int) {
 	if p.Sizes == nil {
 		return p.Nodes * each
@@ -114,8 +115,8 @@ func (p *Params) total(each int) (n int) {
 	return n
 }
 
-// kindOf returns the network inside a node of so many ranks, 0 for those of Node, and, where it has
-// Wires, its links to NICs and how many of these the wires name.
+// kindOf returns the network inside a node of so many ranks, 0 for those of Node. If it has Wires,
+// nics is the number of NICs that they name.
 func (p *Params) kindOf(ranks int) (k kind, nics int, err error) {
 	inside := *p.Node
 	inside.Ranks = cmp.Or(ranks, inside.Ranks)
@@ -137,7 +138,7 @@ func (p *Params) kindOf(ranks int) (k kind, nics int, err error) {
 	return newKind(node, attached), nics, nil
 }
 
-// slowAttached adds Network.Attach to links between GPUs and NICs.
+// slowAttached adds the latency Network.Attach to links between GPUs and NICs.
 func (p *Params) slowAttached(attached []attachment) {
 	for i := range attached {
 		if p.Network != nil {
@@ -146,7 +147,7 @@ func (p *Params) slowAttached(attached []attachment) {
 	}
 }
 
-// clusterOf is the cluster of these parts.
+// clusterOf returns the cluster of these parts.
 func clusterOf(parts *parts) (*Graph, error) {
 	most := int64(MaxLinks)
 	hub, ok := parts.network.formula.(*star)
@@ -175,7 +176,7 @@ func clusterOf(parts *parts) (*Graph, error) {
 	return g, nil
 }
 
-// isNode gives a network the names of a cluster's only node. It is simulated as it is elsewhere.
+// isNode gives a network the names of a cluster's only node. It is simulated like any other.
 func (g *Graph) isNode() {
 	g.place = "node0/"
 	for v := range g.nodes {
@@ -187,7 +188,7 @@ func (g *Graph) isNode() {
 	}
 }
 
-// inside names the table that an error about a parameter is in.
+// inside prefixes the key of a parameter error with a table.
 func inside(table string, err error) error {
 	var e *ParamError
 	if errors.As(err, &e) {
@@ -196,8 +197,8 @@ func inside(table string, err error) error {
 	return err
 }
 
-// between returns the network of the NICs of so many nodes of so many GPUs. wired is how many NICs
-// the wires of a node name, 0 where it has none.
+// between returns the network of the NICs of so many nodes with so many GPUs. wired is the number
+// of NICs that the wires of a node name, 0 if it has none.
 func (p Params) between(nodes, gpus, wired int) (*Graph, error) {
 	if p.Preset == byWires {
 		return nil, &ParamError{"preset", strconv.Quote(p.Preset), "wires are inside nodes only"}
@@ -230,7 +231,7 @@ func (p Params) between(nodes, gpus, wired int) (*Graph, error) {
 	return g, err
 }
 
-// newParts are so many alike nodes, and the network of their NICs.
+// newParts returns the parts of a cluster of equal nodes, and the network of their NICs.
 func newParts(nodes int, each kind, network *Graph) *parts {
 	p := &parts{kind: each, network: network, nodes: int32(nodes),
 		nics: int32(len(network.Ranks) / nodes), end: -1}
@@ -239,7 +240,7 @@ func newParts(nodes int, each kind, network *Graph) *parts {
 	return p
 }
 
-// compose lists the nodes and the network as one; it keeps both, without their names.
+// compose lists the nodes and the network as one graph; it keeps both, without their names.
 func (g *Graph) compose() {
 	p := g.parts
 	network := p.network
@@ -282,10 +283,10 @@ func (g *Graph) compose() {
 	g.numbered()
 }
 
-// nodeName is what is called name in a node.
+// nodeName returns the name in a cluster of something in a node.
 func nodeName(node int, name string) string { return "node" + strconv.Itoa(node) + "/" + name }
 
-// forgetNames leaves of nodes their number.
+// forgetNames drops the names of nodes and keeps their number.
 func (g *Graph) forgetNames() {
 	if len(g.nodes) == 0 || g.nodes[0].Name == "" {
 		return
@@ -312,7 +313,7 @@ func (g *Graph) attach(p *parts) {
 	}
 }
 
-// copyLinks appends the links of from, whose nodes are called at(v) here.
+// copyLinks appends the links of from; at maps its nodes to those of g.
 func (g *Graph) copyLinks(from *Graph, at func(int32) int32) {
 	for i := range from.links {
 		l := &from.links[i]

@@ -2,33 +2,35 @@ package topology
 
 import "strconv"
 
-// cluster is many alike nodes around the switches of a star. A route leads from one node to another
-// and over the star between, so what holds of two nodes holds of any two: it is looked up in a
-// network of just two. Links are in five blocks, each node after node: those inside the nodes, from
-// GPUs to NICs, from NICs to GPUs, up to the star and down from it.
+// cluster is the formula of many equal nodes around the switches of a star. A route leads from one
+// node to another over the star, so routes between any two nodes are like those between two
+// particular ones: they are looked up in a network of just two. Links are in five blocks, each
+// ordered by node: those inside the nodes, from GPUs to NICs, from NICs to GPUs, up to the star and
+// down from it.
 type cluster struct {
 	parts *parts
 	star  *star
-	two   *Graph // nodes 0 and 1
+	two   *Graph // a cluster of two such nodes
 	each  [clusterBlocks]int32
-	// Routes from a place in one node, to one of the same node, or, counted on, of another.
+	// Routes between two places of a node, or, with the second number offset by a node, of two
+	// nodes.
 	routes map[[2]int32][]clusterHop
 }
 
-// clusterBlocks are the blocks of links; toStar is that of links from NICs to the star.
+// clusterBlocks is the number of blocks of links; toStar is the block from NICs to the star.
 const (
 	clusterBlocks = 5
 	toStar        = 3
 )
 
-// clusterHop is a link of a route: number n·each + first of a node n, which is the route's first or
-// its last.
+// clusterHop is a link of a route: link n·each + first, where n is the route's first node or, if
+// isFar, its last.
 type clusterHop struct {
 	first, each int32
 	isFar       bool
 }
 
-// newCluster is the formula of such a cluster, of two nodes at least.
+// newCluster returns the formula of a cluster. REQUIRES: at least two nodes.
 func newCluster(p *parts, s *star) *cluster {
 	pairs := int32(len(p.attached))
 	few := *s
@@ -57,7 +59,8 @@ func (c *cluster) size() (nodes, links int) {
 	return int(c.parts.fabric) + int(c.star.ranks+c.star.hubs), links
 }
 
-// block is where a link is, of a cluster of so many nodes; number is the way back.
+// block returns the block of a link, its node and its index there, in a cluster of so many nodes;
+// number is the inverse.
 func (c *cluster) block(i, nodes int32) (block int, node, at int32) {
 	for i >= c.each[block]*nodes {
 		i -= c.each[block] * nodes
@@ -100,7 +103,7 @@ func (c *cluster) link(i int32) Link {
 	return l
 }
 
-// from is the node that stands for one of the two nodes' network, where node 0 is another.
+// from maps a node of the network of two to the cluster, with node 0 replaced by another.
 func (c *cluster) from(v, node int32) int32 {
 	p := c.parts
 	_, local := c.two.parts.place(v)
@@ -172,7 +175,8 @@ func (c *cluster) isAlike() bool {
 	return c.parts.isPaired() && c.parts.node.formula != nil && c.parts.node.formula.isAlike()
 }
 
-// moves: whole nodes, whichever way; and the places within all nodes alike, where each has a NIC.
+// moves accepts translations by whole nodes. If each GPU has a NIC, it also accepts translations
+// within nodes, the same in all.
 func (c *cluster) moves(t Translation) bool {
 	p := c.parts
 	step, size := int64(t.Step)*int64(t.Weight), int64(t.Size)*int64(t.Weight)

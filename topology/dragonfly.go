@@ -1,20 +1,21 @@
 package topology
 
-// aGlobal is what a global link of a dragonfly counts more than another link. With 3 in all, a path
-// over one of them and a local link at either end (5) is shorter than any over two (6): routes are
-// the paper's minimal ones, although two global links may be fewer.
+// aGlobal is the extra length of a dragonfly's global link. With length 3, a path over one global
+// link and a local link at either end (5) is shorter than any over two (6). So routes are the
+// paper's minimal ones, although two global links may be fewer.
 const aGlobal = 2
 
-// dragonfly returns a·h+1 groups of A routers, on each of which there are P ranks and H global
-// links; the routers of a group are linked each to each, and one global link joins each two groups
-// (Kim, Dally, Scott, Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA 2008,
-// section 3). With g = a·h+1 there are a·g routers and 2·ranks + g·a·(a-1) + g·a·h links; the
-// diameter is 5. Without A, P and H they are the smallest balanced ones (a = 2p = 2h) that hold the
-// ranks; places at the end may be empty, routers are always all there.
+// dragonfly returns a·h+1 groups of A routers, with P ranks and H global links on each router. The
+// routers of a group are fully connected, and one global link connects each two groups. (Kim,
+// Dally, Scott, Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA 2008, section
+// 3.) With g = a·h+1 there are a·g routers and 2·ranks + g·a·(a-1) + g·a·h links; the diameter is
+// 5. Without A, P and H they are the smallest balanced ones (a = 2p = 2h) that hold the ranks. The
+// last places may be empty, but all routers exist.
 //
 // The paper leaves open which router a global link is on. Here channel c of group i, on router
-// ⌊c/h⌋, leads to group i+c+1 (modulo g): the relative arrangement (Hastings et al., "Comparing
-// Global Link Arrangements for Dragonfly Networks", CLUSTER 2015), in which all groups look alike.
+// ⌊c/h⌋, leads to group i+c+1 (modulo g). This is the relative arrangement (Hastings et al.,
+// "Comparing Global Link Arrangements for Dragonfly Networks", CLUSTER 2015), in which all groups
+// look alike.
 //
 // Routes are minimal (section 4.1): to the router with the link to the other group, over it, to the
 // router of the destination; never over two global links.

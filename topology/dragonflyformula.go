@@ -2,8 +2,8 @@ package topology
 
 import "strconv"
 
-// routerGroups is the formula of a dragonfly. Its links come in blocks: from all ranks to their
-// routers, and back; of each distance inside a group one from every router; of each channel one
+// routerGroups is the formula of a dragonfly. Its links are in blocks: from all ranks to their
+// routers; back; for each distance inside a group, one from every router; for each channel, one
 // from every group.
 type routerGroups struct {
 	ranks, a, p, h int32
@@ -14,7 +14,7 @@ func (g *routerGroups) count() int32 { return g.a*g.h + 1 }
 
 func (g *routerGroups) routers() int32 { return g.count() * g.a }
 
-// local and global are the first links of their blocks.
+// local returns the first local link, and global the first global one.
 func (g *routerGroups) local() int32 { return 2 * g.ranks }
 
 func (g *routerGroups) global() int32 { return g.local() + g.routers()*(g.a-1) }
@@ -43,22 +43,22 @@ func (g *routerGroups) link(i int32) Link {
 	case i < g.global():
 		d, router := (i-g.local())/g.routers()+1, (i-g.local())%g.routers()
 		to := router - router%g.a + (router+d)%g.a
-		l.From, l.To, l.Port = g.ranks+router, g.ranks+to, g.seated(to)+d-1
+		l.From, l.To, l.Port = g.ranks+router, g.ranks+to, g.attached(to)+d-1
 	default:
 		c, group := (i-g.global())/g.count(), (i-g.global())%g.count()
 		back := g.a*g.h - 1 - c
 		to := (group+c+1)%g.count()*g.a + back/g.h
 		l.From, l.To = g.ranks+group*g.a+c/g.h, g.ranks+to
-		l.Port = g.seated(to) + g.a - 1 + g.h - 1 - back%g.h
+		l.Port = g.attached(to) + g.a - 1 + g.h - 1 - back%g.h
 		l.extra = aGlobal
 	}
 	return l
 }
 
-// seated is how many ranks are on a router.
-func (g *routerGroups) seated(router int32) int32 { return max(0, min(g.p, g.ranks-router*g.p)) }
+// attached returns the number of ranks on a router.
+func (g *routerGroups) attached(router int32) int32 { return max(0, min(g.p, g.ranks-router*g.p)) }
 
-// route is the only one that is shortest: over the link that joins the two groups.
+// route appends the only shortest route: over the link that connects the two groups.
 func (g *routerGroups) route(src, dst int32, buf []int32) []int32 {
 	from, to := src/g.p, dst/g.p
 	buf = append(buf, src)
@@ -71,7 +71,7 @@ func (g *routerGroups) route(src, dst int32, buf []int32) []int32 {
 	return append(g.within(from, to, buf), g.ranks+dst)
 }
 
-// within appends the link between two routers of a group, if they are two.
+// within appends the link between two routers of a group, unless they are the same.
 func (g *routerGroups) within(from, to int32, buf []int32) []int32 {
 	if from == to {
 		return buf
@@ -86,7 +86,7 @@ func (g *routerGroups) spread(src, dst int32, _ uint64, buf []int32) []int32 {
 
 func (g *routerGroups) apart() (from, to int32, ok bool) { return 0, 0, false }
 
-// anchor is the first rank of the group that a link leaves, or of a rank's.
+// anchor returns the first rank of the group that a link leaves, or the rank of a rank's own link.
 func (g *routerGroups) anchor(i int32) Anchor {
 	router, kind := int32(0), int32(0)
 	switch {
@@ -104,12 +104,12 @@ func (g *routerGroups) anchor(i int32) Anchor {
 	return Anchor{Kind: kind, Rank: router / g.a * g.a * g.p, To: -1}
 }
 
-// samples: all links are alike, whether or not they count more.
+// series returns all links as one: they have equal bandwidth and latency, whatever their lengths.
 func (g *routerGroups) series() []series { return one(g) }
 
 func (g *routerGroups) isAlike() bool { return false }
 
-// moves: whole groups, whichever way round, where all have all their ranks.
+// moves accepts rotations by whole groups, if all places are taken.
 func (g *routerGroups) moves(t Translation) bool {
 	size := int64(g.a * g.p)
 	return g.ranks == g.count()*g.a*g.p && int64(t.Size)*int64(t.Weight) == int64(g.ranks) &&

@@ -4,8 +4,8 @@ package topology
 const maxPorts = 162
 
 // fatTree returns the three-level fat-tree of switches with K ports: K pods of K/2 edge and K/2
-// aggregation switches, (K/2)² core switches, K³/4 hosts (Al-Fares, Loukissas, Vahdat, "A Scalable,
-// Commodity Data Center Network Architecture", SIGCOMM 2008, section 2.2).
+// aggregation switches, (K/2)² core switches, K³/4 hosts. (Al-Fares, Loukissas, Vahdat, "A
+// Scalable, Commodity Data Center Network Architecture", SIGCOMM 2008, section 2.2.)
 //
 //	core0 … core(u·K/2-1)          core ⌊j·K/2⌋ … is on agg j of every pod
 //	pod0/agg0 … pod0/agg(u-1)      every agg of a pod is linked to every edge of it
@@ -13,9 +13,9 @@ const maxPorts = 162
 //	gpu0 …                         K/2 on each edge; the last places may be empty
 //
 // Oversubscription leaves out aggregation switches, and the cores above them: an edge switch has u
-// links up. Without K it is the smallest that holds the ranks and can be oversubscribed so. There
-// are K²/2 + K·u + u·K/2 switches and 2·(ranks + K²·u) links; full, the bisection is u·K²/4
-// links each way. "shortest" takes agg0 of a pod and its first core whatever the ranks, which
+// links up. Without K it is the smallest that holds the ranks and allows the oversubscription.
+// There are K²/2 + K·u + u·K/2 switches and 2·(ranks + K²·u) links; full, the bisection is u·K²/4
+// links in each direction. "shortest" takes agg0 of a pod and its first core for all ranks, and
 // leaves the others idle; "ecmp" spreads.
 func fatTree(p Params) (*Graph, error) {
 	up, err := p.ports()
@@ -36,7 +36,7 @@ func fatTree(p Params) (*Graph, error) {
 	}
 	n, k, u := int32(p.Ranks), int32(p.K), int32(up)
 	half := k / 2
-	pod := half + u // its edges, then its aggregation switches
+	pod := half + u // edge switches of a pod, then its aggregation switches
 	return newTiers("fat-tree", p.Ranks, like,
 		level{fan: half, ups: 1},
 		level{fan: half, ups: u, name: "edge", pods: true, trees: k * half,

@@ -6,15 +6,15 @@ import (
 	"strconv"
 )
 
-// formula is a network whose nodes, links and routes follow from their numbers. A graph that has
-// one keeps no list of them until somebody asks for the list.
+// formula computes the nodes, links and routes of a network from their numbers. A graph with a
+// formula keeps no list of them until a caller asks for the list.
 type formula interface {
 	size() (nodes, links int)
 	node(v int32) Node
 	link(i int32) Link // without its name
 	// route appends the links from one rank's node to another's.
 	route(src, dst int32, buf []int32) []int32
-	// apart is two nodes of ranks that do not reach each other, if there are some.
+	// apart returns two nodes of ranks without a route between them, if there are any.
 	apart() (from, to int32, ok bool)
 	anchor(i int32) Anchor
 	moves(t Translation) bool
@@ -22,47 +22,46 @@ type formula interface {
 	isAlike() bool
 }
 
-// spreader is a formula that knows the routes of pairs of a hash, too: those of ECMP.
+// spreader is a formula that also computes the ECMP route of a pair, given its hash.
 type spreader interface {
 	spread(src, dst int32, seed uint64, buf []int32) []int32
 }
 
-// MaxNumbered is how many links of a network can be numbered: one that is not listed may have more
-// than MaxLinks.
+// MaxNumbered is the most links of a network that is not listed; a listed one has at most MaxLinks.
 const MaxNumbered = 1<<31 - 1
 
-// Translation moves ranks in one digit of their numbers: of a digit of Size values that counts
-// Weight it adds Step, modulo Size.
+// Translation moves ranks in one digit of their numbers: it adds Step, modulo Size, to a digit with
+// Size values and weight Weight.
 type Translation struct{ Size, Weight, Step int32 }
 
-// Of is where a rank comes to.
+// Of returns the image of a rank.
 func (t Translation) Of(rank int32) int32 {
 	digit := rank / t.Weight % t.Size
 	return rank + ((digit+t.Step)%t.Size-digit)*t.Weight
 }
 
-// Anchor is a link as it is seen from ranks: who moves these moves it. Two links of a kind whose
-// ranks are moved to each other are moved to each other.
+// Anchor identifies a link by its kind and by ranks: a translation of these ranks translates the
+// link. So two links of a kind are images of each other if their ranks are.
 type Anchor struct {
 	Kind     int32
-	Rank, To int32 // To is −1 of a link that belongs to one rank alone
+	Rank, To int32 // To is −1 for a link with one rank
 }
 
-// Moves reports whether a translation of the ranks is known to move the network into itself: it
-// takes every link to one of the same bandwidth and latency, the route of every pair of ranks,
-// link by link, to that of the pair which it takes them to, and the Anchor of every link to that
-// of where it takes the link. It is known of networks of which no link was changed and nobody has
-// asked for a list of links, as anything may have been changed in that.
+// Moves reports whether a translation of the ranks is known to be an automorphism of the network.
+// It then maps every link to one of the same bandwidth and latency. It maps the route of every pair
+// of ranks, link by link, to that of the pair's image. It maps the Anchor of every link to that of
+// the link's image. It is not known if a link was changed. Nor is it if a caller has asked for the
+// list of links, which may be changed there.
 func (g *Graph) Moves(t Translation) bool { return g.isPlain() && g.MovesBut(t) }
 
-// MovesBut reports the same of a network of which links may have been changed: of the network as it
-// was before, which is Base and all but Changes.
+// MovesBut reports the same for the network before any changes: Base, and the actual network except
+// Changes.
 func (g *Graph) MovesBut(t Translation) bool {
 	return g.formula != nil && g.Routing == Shortest && g.leaving == nil && g.formula.moves(t) &&
 		g.isInOrder()
 }
 
-// isInOrder reports whether ranks are on the nodes of their numbers.
+// isInOrder reports whether rank r is on node r, for all r.
 func (g *Graph) isInOrder() bool {
 	for rank, node := range g.Ranks {
 		if int(node) != rank {
@@ -72,32 +71,32 @@ func (g *Graph) isInOrder() bool {
 	return true
 }
 
-// Anchor is a link as it is seen from ranks.
+// Anchor returns the anchor of a link.
 //
 // REQUIRES: Moves, or MovesBut, has reported true.
 func (g *Graph) Anchor(link int32) Anchor { return g.formula.anchor(link) }
 
-// Base is a link by index as it was before anything was changed; its name may be left out.
+// Base returns a link by index, as it was before any changes; its name may be missing.
 //
 // REQUIRES: Moves, or MovesBut, has reported true.
 func (g *Graph) Base(i int32) Link { return g.formula.link(i) }
 
-// Nodes lists the nodes: first those of the ranks, in order of rank but for Params.Order; then
-// switches.
+// Nodes lists the nodes: first those of the ranks, in order of rank unless Params.Order moves them;
+// then switches.
 //
-// REQUIRES: Listable; and so do Links and whatever needs a list.
+// REQUIRES: Listable; the same holds for Links and everything that needs a list.
 func (g *Graph) Nodes() []Node {
 	g.list()
 	return g.nodes
 }
 
-// Links lists the links. Bandwidths and latencies may be changed in the list.
+// Links lists the links. The caller may change bandwidths and latencies in the list.
 func (g *Graph) Links() []Link {
 	g.list()
 	return g.links
 }
 
-// NumNodes is how many nodes there are.
+// NumNodes returns the number of nodes.
 func (g *Graph) NumNodes() int {
 	if g.isListed || g.formula == nil {
 		return len(g.nodes)
@@ -106,7 +105,7 @@ func (g *Graph) NumNodes() int {
 	return nodes
 }
 
-// NumLinks is how many links there are.
+// NumLinks returns the number of links.
 func (g *Graph) NumLinks() int {
 	if g.isListed || g.formula == nil {
 		return len(g.links)
@@ -115,7 +114,7 @@ func (g *Graph) NumLinks() int {
 	return links
 }
 
-// Node is a node by number.
+// Node returns a node by number.
 func (g *Graph) Node(v int32) Node {
 	if g.isListed || g.formula == nil {
 		return g.nodes[v]
@@ -125,7 +124,7 @@ func (g *Graph) Node(v int32) Node {
 	return n
 }
 
-// Link is a link by index; its name may be left out, and is LinkName.
+// Link returns a link by index; its name may be missing, see LinkName.
 func (g *Graph) Link(i int32) Link {
 	if g.isListed || g.formula == nil {
 		return g.links[i]
@@ -139,13 +138,13 @@ func (g *Graph) Link(i int32) Link {
 	return l
 }
 
-// LinkName is the name of a link: "gpu0->switch".
+// LinkName returns the name of a link: "gpu0->switch".
 func (g *Graph) LinkName(i int32) string {
 	l := g.Link(i)
 	return g.Node(l.From).Name + "->" + g.Node(l.To).Name
 }
 
-// Listable says why a network has no list of its links: it has too many.
+// Listable returns an error if the network has too many links for a list.
 func (g *Graph) Listable() error {
 	if n := g.NumLinks(); n > MaxLinks {
 		return fmt.Errorf("topology: a %s of %d ranks has %d links; at most %d are listed",
@@ -154,8 +153,8 @@ func (g *Graph) Listable() error {
 	return nil
 }
 
-// Samples are links, by index, of which each other link has the bandwidth and the latency of one
-// that comes before it.
+// Samples returns links, by index, such that every other link has the bandwidth and the latency of
+// one of them that comes before it.
 func (g *Graph) Samples() (samples []int32) {
 	if g.isListed || g.formula == nil {
 		for i := range g.links {
@@ -178,31 +177,30 @@ func (g *Graph) Samples() (samples []int32) {
 	return samples
 }
 
-// Alike reports whether it is known that all ranks see the same: whatever is so of the routes of
-// one is so of those of each. It is known as Moves is.
+// Alike reports whether all ranks are known to be equivalent: anything true of the routes of one is
+// true of those of each. It is known under the conditions of Moves.
 func (g *Graph) Alike() bool {
 	return g.isPlain() && g.Routing == Shortest && g.leaving == nil && g.formula.isAlike()
 }
 
-// IsStar reports whether all ranks are around one switch: also if somebody has asked for the list
-// of links, or changed some.
+// IsStar reports whether all ranks are around one switch, also if links are listed or changed.
 func (g *Graph) IsStar() bool {
 	s, ok := g.formula.(*star)
 	return ok && s.hubs == 1 && g.Routing == Shortest
 }
 
-// Spokes are a rank's links to the switch and from it: the first and the last of all its routes,
-// which have no others.
+// Spokes returns a rank's links to the switch and from it: the first and the last link of its
+// routes, which have no others.
 //
 // REQUIRES: IsStar.
 func (g *Graph) Spokes(rank int32) (up, down int32) {
 	return g.Ranks[rank], int32(len(g.Ranks)) + g.Ranks[rank]
 }
 
-// series is so many links that are alike, by index, each so many after the one before.
+// series is an arithmetic sequence of indices of equal links.
 type series struct{ first, step, links int32 }
 
-// one is the series of all links.
+// one returns the series of all links.
 func one(f formula) []series {
 	_, links := f.size()
 	return []series{{0, 1, int32(links)}}
@@ -211,7 +209,7 @@ func one(f formula) []series {
 // IsListed reports whether all links are in memory.
 func (g *Graph) IsListed() bool { return g.isListed || g.formula == nil }
 
-// list lists nodes and links, if they are not.
+// list makes the lists of nodes and links, unless they exist.
 func (g *Graph) list() {
 	if g.isListed || g.formula == nil {
 		return
@@ -241,13 +239,13 @@ func (g *Graph) list() {
 	g.changed = nil
 }
 
-// Restricted is the network with other ranks, on the nodes of some of its own: all others only
-// forward.
+// Restricted returns the network with fewer ranks, on the nodes of some of its own; the other nodes
+// only forward.
 func (g *Graph) Restricted(ranks []int32) *Graph {
 	return &Graph{Preset: g.Preset, nodes: g.Nodes(), links: g.Links(), Ranks: ranks}
 }
 
-// star is ranks around switches that are not linked: rank r hangs on switch r mod hubs. Links up
+// star is ranks around switches that are not connected: rank r is on switch r mod hubs. Links up
 // have the numbers of their ranks, links down follow.
 type star struct {
 	ranks, hubs int32
@@ -297,7 +295,7 @@ func (s *star) isAlike() bool { return s.ranks%s.hubs == 0 }
 
 func (s *star) moves(Translation) bool { return s.hubs == 1 }
 
-// everyPair is a link from each rank to each other: that from i to i+d, modulo ranks, has the
+// everyPair is a link from each rank to each other: the link from i to i+d, modulo ranks, has the
 // number (d−1)·ranks + i.
 type everyPair struct {
 	ranks int32

@@ -5,12 +5,12 @@ import (
 	"math/bits"
 )
 
-// grid is a network whose nodes are the points of a box, numbered in row-major order (the last
-// coordinate varies fastest), linked to their neighbours in each dimension. Distances follow from
-// the coordinates, so routes need no search: 16,384 ranks take no memory but that of the links.
+// grid is a network whose nodes are the points of a box, with links to their neighbours in each
+// dimension. Nodes are in row-major order: the last coordinate varies fastest. Distances follow
+// from the coordinates, so routes need no search: 16,384 ranks take no memory besides their links.
 type grid struct {
 	shape []int32
-	wrap  bool // the ends of each dimension are joined
+	wrap  bool // the ends of each dimension are connected
 }
 
 // distance returns the number of links on a shortest path.
@@ -35,15 +35,16 @@ func (g *grid) distance(u, v int32) int32 {
 // With S the product of the sizes sᵈ, it has 2·Σ S/sᵈ·(sᵈ-1) links; the diameter is Σ (sᵈ-1).
 //
 // Links are numbered dimension by dimension, first those to the next coordinate, then those to the
-// one before: the rule of the lowest index makes routes correct the first dimension first, which is
+// one before. By the rule of the lowest index, routes correct the first dimension first. This is
 // dimension-ordered (e-cube) routing (Dally and Seitz, "Deadlock-Free Message Routing in
 // Multiprocessor Interconnection Networks", IEEE Trans. Computers 1987).
 func mesh(p Params) (*Graph, error) { return newGrid("mesh", p, false) }
 
-// torus returns a mesh whose ends are joined: every node looks alike. A dimension of 2 has one link
-// each way, not two, as in Ring; one of 1 has none. Halfway round, the tie goes to the next
-// coordinate. The diameter is Σ ⌊sᵈ/2⌋. It is the k-ary n-cube of Dally ("Performance Analysis of
-// k-ary n-cube Interconnection Networks", IEEE Trans. Computers 1990) with a size per dimension.
+// torus returns a mesh whose ends are connected: every node looks alike. A dimension of 2 has one
+// link in each direction, not two, as in Ring; one of 1 has none. Halfway round, the tie goes to
+// the next coordinate. The diameter is Σ ⌊sᵈ/2⌋. It is the k-ary n-cube of Dally ("Performance
+// Analysis of k-ary n-cube Interconnection Networks", IEEE Trans. Computers 1990) with a size for
+// each dimension.
 func torus(p Params) (*Graph, error) { return newGrid("torus", p, true) }
 
 func newGrid(preset string, p Params, wrap bool) (*Graph, error) {
@@ -89,8 +90,9 @@ func newGrid(preset string, p Params, wrap bool) (*Graph, error) {
 }
 
 // hypercube returns 2ᵈ ranks, each linked to the d whose numbers differ from its own in one bit:
-// d·2ᵈ links, diameter d, bisection 2ᵈ⁻¹ links each way. Links are numbered from the lowest bit, so
-// routes correct the lowest bit first (e-cube). Source: Seitz, "The Cosmic Cube", CACM 1985.
+// d·2ᵈ links, diameter d, bisection 2ᵈ⁻¹ links in each direction. Links are numbered from the
+// lowest bit, so routes correct the lowest bit first (e-cube). Source: Seitz, "The Cosmic Cube",
+// CACM 1985.
 func hypercube(p Params) (*Graph, error) {
 	if p.Ranks < 1 || p.Ranks&(p.Ranks-1) != 0 {
 		return nil, badParam("ranks", p.Ranks, "a power of two is expected")
@@ -113,7 +115,8 @@ func hypercube(p Params) (*Graph, error) {
 }
 
 // Shape returns the size of each dimension of a network whose ranks are the points of a box, in
-// row-major order, and whether the ends of each dimension are joined; nil for other networks.
+// row-major order. wraps reports whether the ends of each dimension are connected. It is nil for
+// other networks.
 func (g *Graph) Shape() (sizes []int, wraps bool) {
 	if g.grid == nil {
 		return nil, false

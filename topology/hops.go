@@ -8,19 +8,19 @@ import (
 
 // Hops are latencies of whole routes, in place of those of links.
 type Hops struct {
-	// NVLink and PCIe are from a GPU to another one of its node, by what joins them.
+	// NVLink and PCIe are the latencies from a GPU to another one of its node, by their connection.
 	NVLink, PCIe unit.Time
-	// Network is added to every route between nodes, half of it where it leaves a node and half where
-	// it enters one.
+	// Network adds to every route between nodes: half where it leaves a node and half where it
+	// enters one.
 	Network unit.Time
 }
 
-// WithHops returns the same network with links of such latencies that routes take as long as hops
-// say, and whether it can: a node must be a switch, a link from each GPU to each other, or wires. A
-// network without nodes is one node, or, if apart, that between nodes of one GPU each.
+// WithHops returns the same network with latencies of links such that routes take the times of h.
+// ok is false unless the node is a switch, a full mesh, or has wires. A network without nodes is
+// one node or, if apart, a network of nodes with one GPU each.
 //
-// Of wires, one between two GPUs takes the whole hop, one from a GPU to a switch half of it, over
-// NVLink if the switch is an NVSwitch, and one between switches nothing. Those of NICs keep theirs.
+// A wire between two GPUs takes the whole hop. One from a GPU to a switch takes half of it, over
+// NVLink if it is an NVSwitch. One between switches takes none. Wires of NICs keep their latency.
 func (p Params) WithHops(h Hops, apart bool) (Params, bool) {
 	if p.Node == nil && apart {
 		links, ok := map[string]unit.Time{"switch": 2, "full-mesh": 1}[p.Preset]
@@ -42,7 +42,7 @@ func (p Params) WithHops(h Hops, apart bool) (Params, bool) {
 	return p, ok
 }
 
-// asNode is WithHops for the network of a node.
+// asNode applies h to the network of a node.
 func (p Params) asNode(h Hops) (Params, bool) {
 	switch p.Preset {
 	case "switch":

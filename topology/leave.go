@@ -2,8 +2,8 @@ package topology
 
 import "fmt"
 
-// Leave says by which NIC a message between nodes leaves. It enters by the NIC that is nearest to
-// the destination, but by route.
+// Leave selects the NIC by which a message between nodes leaves. It enters by the NIC nearest to
+// the destination, except with ByRoute.
 type Leave uint8
 
 const (
@@ -11,12 +11,13 @@ const (
 	ByRoute Leave = iota
 	// ByOwn takes the NIC nearest to the source.
 	ByOwn
-	// ByRail takes the NIC of the source's node that has the number of the one by which the message
-	// enters, on the shortest way to it.
+	// ByRail takes the NIC of the source's node with the number of the one by which the message
+	// enters, on the shortest path to it.
 	ByRail
-	// ByNeighbour takes that NIC through a GPU that is nearest to it, where the source is not: one
-	// that the source reaches over no other GPU, or else the source's own NIC. ByFirst goes through
-	// the first of these GPUs even where the source is another one of them. Both are NCCL's PXN.
+	// ByNeighbour takes that NIC through a GPU that is nearest to it, unless the source itself is.
+	// The source must reach that GPU over no other GPU; otherwise it takes its own NIC. ByFirst
+	// goes through the first of these GPUs even if the source is another one of them. Both are
+	// NCCL's PXN.
 	ByNeighbour
 	ByFirst
 )
@@ -24,15 +25,15 @@ const (
 // leaving holds the rule by which messages leave the nodes of a cluster. It never changes.
 type leaving struct {
 	by   Leave
-	near []int32 // of each GPU of a node, the nearest link to a NIC
-	team []int32 // of each rank; nil: all are of one
-	at   []int32 // rank of each GPU of the cluster; nil without teams
+	near []int32 // by GPU of a node: the nearest link to a NIC
+	team []int32 // by rank; nil: one team of all
+	at   []int32 // by GPU of the cluster: its rank; nil without teams
 }
 
-// SetLeave has messages between the nodes of a cluster leave so, from now on. Messages of a team
-// pass through GPUs of their own team alone; no teams are one of all ranks. It does nothing to a
-// network without nodes, or whose nodes are not alike. Its error says which NICs do not reach each
-// other.
+// SetLeave sets the rule by which messages between the nodes of a cluster leave, from now on.
+// Messages of a team pass only through GPUs of their own team; no teams stand for one of all ranks.
+// It has no effect on a network without nodes, or whose nodes differ. Its error names NICs without
+// a route between them.
 func (g *Graph) SetLeave(by Leave, teams [][]int) error {
 	p := g.parts
 	if g.leaving = nil; p == nil || p.uneven != nil || p.nodes < 2 || by == ByRoute {
@@ -73,7 +74,7 @@ func (g *Graph) SetLeave(by Leave, teams [][]int) error {
 	return nil
 }
 
-// inside is the length of the way from a GPU of a node to one of its GPUs or switches.
+// inside returns the length of the path from a GPU of a node to one of its GPUs or switches.
 func (p *parts) inside(gpu, to int32) int32 {
 	if gpu == to {
 		return 0
@@ -81,8 +82,7 @@ func (p *parts) inside(gpu, to int32) int32 {
 	return p.node.length(gpu, to)
 }
 
-// leave appends the links from a rank to one of another node, where the graph says how messages
-// leave.
+// leave appends the links from a rank to one of another node, if a rule for leaving applies.
 func (g *Graph) leave(src, dst int, buf []int32) (route []int32, ok bool) {
 	p, l := g.parts, g.leaving
 	from, gpu := p.place(g.Ranks[src])
@@ -117,7 +117,7 @@ func (g *Graph) leave(src, dst int, buf []int32) (route []int32, ok bool) {
 	return g.within(to, b.at, end, buf), true
 }
 
-// between appends the links of the network from one NIC to another, for a pair of ranks of such a
+// between appends the links of the network from one NIC to another, for a pair of ranks with a
 // hash.
 func (g *Graph) between(from, to int32, seed uint64, buf []int32) []int32 {
 	n := g.parts.network
@@ -136,7 +136,7 @@ func (g *Graph) between(from, to int32, seed uint64, buf []int32) []int32 {
 	return buf
 }
 
-// has reports whether the GPU of a cluster is of a rank's team.
+// has reports whether a GPU of the cluster belongs to a rank's team.
 func (l *leaving) has(rank int, gpu int32) bool {
 	return l.team == nil || l.team[l.at[gpu]] == l.team[rank]
 }
@@ -167,7 +167,7 @@ func (g *Graph) via(src int, nic int32) int32 {
 	return -1
 }
 
-// isDirect reports whether no GPU is on the way from one GPU of a node to another.
+// isDirect reports whether the path between two GPUs of a node passes no other GPU.
 func (g *Graph) isDirect(from, to int32) bool {
 	node := g.parts.node
 	for _, i := range node.Route(int(from), int(to), nil) {

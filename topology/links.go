@@ -13,14 +13,14 @@ type Wire struct {
 	From, To  string
 	Bandwidth unit.Rate
 	Latency   unit.Time
-	Both      bool // also from To to From
-	Length    int  // what it counts in the length of a route, 1 to MaxLength; 0 counts as 1
+	Both      bool // also the opposite direction
+	Length    int  // its length in a route, 1 to MaxLength; 0 counts as 1
 }
 
-// MaxLength bounds what one wire counts in the length of a route.
+// MaxLength bounds the length of a wire in a route.
 const MaxLength = 1000
 
-// WireError says which wire of a list is wrong and in which of its keys.
+// WireError names the wire of a list that is wrong, and the key.
 type WireError struct {
 	Wire  int    // index in the list
 	Key   string // "from", "to", "bandwidth", "latency" or "length"
@@ -33,10 +33,10 @@ func (e *WireError) Error() string {
 	return fmt.Sprintf("topology: link %d: %s = %.40q: %s", e.Wire, e.Key, e.Value, e.Text)
 }
 
-// Links returns the network that consists of these wires. "gpu0" … are the ranks, any other name is
-// a switch; ranks is their number, or 0 for as many as the wires name, which must then be gpu0 to
-// the highest without a gap. Links are numbered as the wires are listed, the way back after the way
-// there. A wrong wire is a *WireError. Whether all ranks reach each other is Connected's question.
+// Links returns the network of these wires. "gpu0" … are the ranks, any other name is a switch.
+// ranks is their number; 0 stands for as many as the wires name, which must then be gpu0 to the
+// highest without a gap. Links are numbered as the wires are listed, the opposite direction second.
+// A wrong wire is a *WireError. It does not check that all ranks reach each other; Connected does.
 func Links(ranks int, wires []Wire) (*Graph, error) {
 	named, err := ranksNamed(ranks, wires)
 	if err != nil {
@@ -90,24 +90,24 @@ func (g *Graph) addWire(i int, w Wire, nodes map[string]int32, seen map[[2]int32
 	if ends[0] == ends[1] {
 		return &WireError{i, "to", w.To, "a link from a node to itself"}
 	}
-	ways := [][2]int32{ends}
+	directions := [][2]int32{ends}
 	if w.Both {
-		ways = append(ways, [2]int32{ends[1], ends[0]})
+		directions = append(directions, [2]int32{ends[1], ends[0]})
 	}
-	for _, way := range ways {
-		if seen[way] {
-			name := g.nodes[way[0]].Name + "->" + g.nodes[way[1]].Name
+	for _, direction := range directions {
+		if seen[direction] {
+			name := g.nodes[direction[0]].Name + "->" + g.nodes[direction[1]].Name
 			return &WireError{i, "from", w.From, "the link " + name +
 				" is there already; one faster link says the same as two"}
 		}
-		seen[way] = true
-		g.addLink(way[0], way[1], w.Bandwidth, w.Latency)
+		seen[direction] = true
+		g.addLink(direction[0], direction[1], w.Bandwidth, w.Latency)
 		g.links[len(g.links)-1].extra = int32(max(w.Length, 1) - 1)
 	}
 	return nil
 }
 
-// ranksNamed checks the names of all wires and returns the number of ranks: the one given, or else
+// ranksNamed checks the names of all wires and returns the number of ranks: the given one, or else
 // one more than the highest that is named.
 func ranksNamed(ranks int, wires []Wire) (int, error) {
 	most := -1
@@ -142,7 +142,7 @@ func ranksNamed(ranks int, wires []Wire) (int, error) {
 	return most + 1, nil
 }
 
-// rankOf returns the rank that a node's name stands for, -1 for a switch, or why the name is none.
+// rankOf returns the rank in a node's name, −1 for a switch, or the reason why the name is invalid.
 func rankOf(name string) (rank int, why string) {
 	if name == "" || len(name) > 200 || strings.ContainsAny(name, "*<> \t\r\n\"") {
 		return 0, "a name without blanks, quotes, *, < and > is expected"
@@ -150,8 +150,8 @@ func rankOf(name string) (rank int, why string) {
 	return numberedName(name, "gpu")
 }
 
-// numberedName returns the number of a name of some kind ("gpu3", "nic0"), -1 for other names, or
-// why it is none.
+// numberedName returns the number in a name of some kind ("gpu3", "nic0"), −1 for other names, or
+// the reason why it is invalid.
 func numberedName(name, kind string) (number int, why string) {
 	digits, ok := strings.CutPrefix(name, kind)
 	if !ok || digits == "" || strings.Trim(digits, "0123456789") != "" {

@@ -8,11 +8,11 @@ import (
 	"collsim/unit"
 )
 
-// MatchError says that a pattern matches no link, or no rank.
+// MatchError reports a pattern that matches no link, or no rank.
 type MatchError struct {
 	Pattern string
 	What    string   // "link" or "rank"
-	Nearest []string // the names that it resembles, at most three
+	Nearest []string // the nearest names, at most three
 }
 
 // Error returns one line with the pattern and the nearest names.
@@ -24,15 +24,15 @@ func (e *MatchError) Error() string {
 	return text
 }
 
-// Change is what an override does to a link; what is zero or nil stays as it is.
+// Change is an override of a link; zero or nil fields keep their value.
 type Change struct {
 	Bandwidth unit.Rate  // the new bandwidth
-	Share     unit.Share // or a share of the present one
+	Share     unit.Share // or a share of the current one
 	Latency   *unit.Time // the new latency
 }
 
-// Override changes every link whose name matches the pattern (see MatchLinks). A pattern that
-// matches nothing is a *MatchError; a change that no link can have is an error and changes nothing.
+// Override changes every link whose name matches the pattern (see MatchLinks). A pattern without a
+// match is a *MatchError. A change that is invalid for a link is an error and changes nothing.
 func (g *Graph) Override(pattern string, c Change) error {
 	if c.Bandwidth != 0 && c.Share != 0 {
 		return fmt.Errorf("topology: %.60q: a bandwidth and a share of it are too much", pattern)
@@ -71,9 +71,9 @@ func (g *Graph) Override(pattern string, c Change) error {
 	return nil
 }
 
-// MatchLinks returns the links whose names match a pattern, by index. "*" stands for any letters,
-// also for none: "gpu0->switch", "*->gpu3", "*". "a <-> b" matches both directions, a->b and b->a.
-// Blanks around an arrow do not matter. No match is a *MatchError with the nearest names.
+// MatchLinks returns the links whose names match a pattern, by index. "*" stands for any letters or
+// none: "gpu0->switch", "*->gpu3", "*". "a <-> b" matches both directions, a->b and b->a. Blanks
+// around an arrow do not matter. No match is a *MatchError with the nearest names.
 func (g *Graph) MatchLinks(pattern string) ([]int32, error) {
 	if err := g.Listable(); err != nil {
 		return nil, err
@@ -89,13 +89,13 @@ func (g *Graph) MatchLinks(pattern string) ([]int32, error) {
 	}
 	near := nearest.To(there, names, 3)
 	if from, _, arrow := strings.Cut(there, "->"); arrow && len(near) == 0 {
-		near = nearest.To(from+"->", names, 3) // the links that leave the same node
+		near = nearest.To(from+"->", names, 3) // links that leave the same node
 	}
 	return nil, &MatchError{pattern, "link", near}
 }
 
 // named returns the links whose names match one of two patterns, or the first if the second is
-// empty. The arrow of a name is its only one: where a pattern has it, names of nodes are enough.
+// empty. A name has exactly one arrow: if a pattern has one, matching the names of nodes suffices.
 func (g *Graph) named(there, back string) (found []int32) {
 	from, to, arrow := strings.Cut(there, "->")
 	if !arrow {
@@ -144,7 +144,7 @@ func (g *Graph) MatchRanks(pattern string) ([]int32, error) {
 	return found, nil
 }
 
-// directions returns the patterns of the names that a link pattern is about; back is empty but for
+// directions splits a link pattern into those of the two directions; back is empty except for
 // "<->".
 func directions(pattern string) (there, back string) {
 	if a, b, ok := strings.Cut(pattern, "<->"); ok {
@@ -158,7 +158,7 @@ func directions(pattern string) (there, back string) {
 }
 
 // matches reports whether name is pattern with every "*" replaced by some letters. It tries the
-// earliest place for each part between two stars, which is enough: a later one leaves less.
+// earliest place for each part between two stars; that suffices, since a later one leaves less.
 func matches(pattern, name string) bool {
 	head, rest, star := strings.Cut(pattern, "*")
 	if !star {

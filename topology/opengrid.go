@@ -1,14 +1,15 @@
 package topology
 
-// open is a grid whose ends are not joined. Its links come dimension by dimension: first those to
-// the next coordinate, then those to the one before, in the order of the ranks that they leave.
+// open is the formula of a grid without wraparound. Its links come dimension by dimension: first
+// those to the next coordinate, then those to the one before, in the order of the ranks that they
+// leave.
 type open struct {
 	ranks int32
-	dims  []dimension // block: the first link
+	dims  []dimension // block is the first link of each
 	like  Link
 }
 
-// newOpen is the grid of dimensions, in the order of their links.
+// newOpen returns the grid of dimensions, in the order of their links.
 func newOpen(ranks int32, like Link, dims ...dimension) *open {
 	o := &open{ranks: ranks, like: like}
 	links := int32(0)
@@ -20,7 +21,7 @@ func newOpen(ranks int32, like Link, dims ...dimension) *open {
 	return o
 }
 
-// each is how many links lead one way along a dimension.
+// each returns the number of links in one direction along a dimension.
 func (o *open) each(d *dimension) int32 { return o.ranks / d.size * (d.size - 1) }
 
 func (o *open) size() (nodes, links int) {
@@ -32,8 +33,8 @@ func (o *open) size() (nodes, links int) {
 
 func (o *open) node(v int32) Node { return Node{Name: rankName(int(v))} }
 
-// ahead is the link from a rank to the next coordinate, back to the one before: in a row of size
-// ranks, stride apart, size − 1 have one.
+// ahead returns the link from a rank to the next coordinate, and back the one to the coordinate
+// before. In a row of size ranks, stride apart, size − 1 have one.
 func (o *open) ahead(d *dimension, v int32) int32 {
 	return d.block + v/(d.stride*d.size)*d.stride*(d.size-1) + v%(d.stride*d.size)
 }
@@ -59,7 +60,7 @@ func (o *open) link(i int32) Link {
 	if isBack {
 		l.From, l.To = l.To, l.From
 	}
-	for j := range o.dims[:at+1] { // what comes from the one before, then from the next
+	for j := range o.dims[:at+1] { // from the coordinate before, then from the next
 		e := &o.dims[j]
 		x := l.To / e.stride % e.size
 		if x > 0 && (j < at || isBack) {

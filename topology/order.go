@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// seat puts the ranks where order, or else the list of places, says.
-func (g *Graph) seat(order string, places []int) error {
+// assign places the ranks as order, or else the list of places, states.
+func (g *Graph) assign(order string, places []int) error {
 	if order != "" && places != nil {
 		return &ParamError{"order", strconv.Quote(order), "a name or a list is expected, not both"}
 	}
 	switch {
 	case places != nil:
-		return g.seatAt(places)
+		return g.assignTo(places)
 	case order == "round-robin":
 		if g.parts != nil {
 			g.parts.inTurn(g.Ranks)
@@ -25,8 +25,8 @@ func (g *Graph) seat(order string, places []int) error {
 	return nil
 }
 
-// seatAt puts rank r on place places[r].
-func (g *Graph) seatAt(places []int) error {
+// assignTo places rank r at place places[r].
+func (g *Graph) assignTo(places []int) error {
 	n := len(g.Ranks)
 	bad := func(format string, args ...any) error {
 		return &ParamError{"order", fmt.Sprint(places), fmt.Sprintf(format, args...)}
@@ -48,7 +48,7 @@ func (g *Graph) seatAt(places []int) error {
 	return nil
 }
 
-// inTurn puts ranks in every node in turn, as long as it has places left.
+// inTurn places ranks on the nodes in turn, skipping full ones.
 func (p *parts) inTurn(ranks []int32) {
 	r := 0
 	for v := int32(0); r < len(ranks); v++ {
@@ -61,8 +61,8 @@ func (p *parts) inTurn(ranks []int32) {
 	}
 }
 
-// Home returns the node of a cluster that a rank is in, and its place there: "node2/gpu3" is place
-// 3 of node 2. Where there are no nodes all ranks are in node 0.
+// Home returns the cluster node of a rank, and its place there: "node2/gpu3" is place 3 of node 2.
+// Without nodes all ranks are in node 0.
 func (g *Graph) Home(rank int) (node, place int) {
 	v := g.Ranks[rank]
 	if g.parts == nil {
@@ -75,7 +75,7 @@ func (g *Graph) Home(rank int) (node, place int) {
 	return int(at), int(local)
 }
 
-// NICs returns how many NICs a node of a cluster has, 0 where there are no nodes or one alone.
+// NICs returns the number of NICs of a cluster node, 0 without nodes or with a single one.
 func (g *Graph) NICs() int {
 	if g.parts == nil {
 		return 0
@@ -83,9 +83,9 @@ func (g *Graph) NICs() int {
 	return int(g.parts.nics)
 }
 
-// Teams returns the ranks in teams, each in rising order: "all" in one, "node" a team for each node
-// of a cluster (all ranks, where there are no nodes), "rail" a team for each place inside a node,
-// so that "rail" and "node" cross. Teams are in the order of their first places.
+// Teams divides the ranks into teams, each in ascending order. "all" is one team, and "rail" has a
+// team for each place inside a node. "node" has one for each node of a cluster; without nodes, one
+// of all ranks. Teams are in the order of their first places.
 func (g *Graph) Teams(by string) ([][]int32, error) {
 	var team func(rank int) int
 	switch by {

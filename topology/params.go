@@ -9,56 +9,59 @@ import (
 	"collsim/unit"
 )
 
-// Params say which network Build makes. What is zero is not given. What a preset does not take may
-// not be given: Catalogue has the list.
+// Params are the parameters of Build. A zero field is not given. A parameter that a preset does not
+// take must not be given: Catalogue lists them.
 type Params struct {
 	Preset string
-	Ranks  int   // 0: as many as the other parameters make room for
+	Ranks  int   // 0: as many as the other parameters allow
 	Shape  []int // mesh, torus: the size of each dimension
 	K      int   // tree: children of a switch; fat-tree: ports; leaf-spine: ranks of a leaf; rails
-	// The dragonfly's, in the letters of its paper: A routers in a group, P ranks and H global links
-	// on a router.
+	// The dragonfly's, in the letters of its paper: A routers in a group, P ranks and H global
+	// links on a router.
 	A, P, H int
-	// Oversubscription is links down for each link up of a switch that ranks hang on, in millionths;
-	// 0 is 1: as many up as down. Links up are fewer, not slower.
+	// Oversubscription is the ratio of links down to links up of a switch with ranks, in
+	// millionths; 0 is 1: as many up as down. Links up are fewer, not slower.
 	Oversubscription unit.Share
 	Bandwidth        unit.Rate // of each link, each direction
 	Latency          unit.Time // of each link
-	// Multimem has every switch multicast and reduce (Node.Multicast, Node.Reduce). A preset without
-	// switches does not take it.
+	// Multimem makes every switch multicast and reduce (Node.Multicast, Node.Reduce). Presets
+	// without switches do not take it.
 	Multimem bool
-	// Wires are a network that no preset is: Preset is then "links". See Links; but there may be fewer
-	// Ranks than the wires name, the first ones, and "nic0", … are the NICs of a node, without a gap.
-	// Their wires, to GPUs or switches, are left out where there is no network between nodes. With
-	// Multimem only switches called nvswitch… do it.
+	// Wires describe a network that is not a preset: Preset is then "links". They are as in Links,
+	// with two differences. There may be fewer Ranks than the wires name: the first ones. And
+	// "nic0", … are the NICs of a node, without a gap; their wires, to GPUs or switches, are left
+	// out if there is no network between nodes. With Multimem only switches named nvswitch…
+	// multicast and reduce.
 	Wires []Wire
 
-	// A cluster has Node and Network in place of a preset: a network inside each of Nodes nodes (0 is
-	// 1), and one between their NICs. NICs is a parameter of Network, a node's number; 0 is one a GPU.
+	// A cluster has Node and Network in place of a preset: a network inside each of Nodes nodes (0
+	// is 1), and one between their NICs. NICs is a parameter of Network: the number of a node; 0 is
+	// one a GPU.
 	Nodes         int
 	Node, Network *Params
 	NICs          int
-	// Attach, of Network, is what each link between a GPU and its NIC takes, on top of what wires say.
+	// Attach, of Network, is the latency of each link between a GPU and its NIC, in addition to
+	// that of wires.
 	Attach unit.Time
-	// Sizes are the ranks of each node, in place of Node.Ranks, where nodes are not alike.
+	// Sizes are the ranks of each node, in place of Node.Ranks, if nodes differ.
 	Sizes []int
-	// Absent names GPUs and NICs of a cluster that are not there, with * for any letters:
-	// "node1/gpu3", "node*/nic0". Ranks are numbered over the GPUs that are; those near an absent
-	// NIC leave their node by the nearest other one. Ranks and Sizes count absent GPUs, too.
+	// Absent names missing GPUs and NICs of a cluster, with * for any letters: "node1/gpu3",
+	// "node*/nic0". Ranks are numbered over the GPUs that are present. GPUs near an absent NIC use
+	// the nearest other one. Ranks and Sizes include absent GPUs.
 	Absent []string
 
-	// Order says where the ranks sit: "block" (or "") fills node after node, "round-robin" gives
-	// every node one in turn; with neither, rank r sits on place Places[r], places being counted in
-	// the order of "block".
+	// Order is the placement of the ranks: "block" (or "") fills node after node, "round-robin"
+	// gives every node one in turn. If neither, rank r is at place Places[r]; places are numbered
+	// in the order of "block".
 	Order   string
 	Places  []int
 	Routing Routing
 }
 
-// ParamError says which parameter makes a network impossible.
+// ParamError names a parameter that makes a network impossible.
 type ParamError struct {
 	Key   string // "ranks", "shape", "order"; "node.k", "network.nics" inside a cluster
-	Value string // as a user would write it, empty where there is none
+	Value string // as a user would write it, empty if there is none
 	Text  string // what was expected
 }
 
@@ -78,14 +81,14 @@ func badParam(key string, value int, format string, args ...any) error {
 // Preset is an entry of the Catalogue.
 type Preset struct {
 	Name  string
-	Takes []string // the keys of its parameters, next to bandwidth and latency
+	Takes []string // keys of its parameters besides bandwidth and latency
 	Text  string   // a sentence
 
 	build    func(Params) (*Graph, error)
-	switches bool // has some
+	switches bool // it has switches
 }
 
-// Catalogue returns the presets that Build knows, each described by the function that makes it.
+// Catalogue returns the presets of Build, each described by the function that makes it.
 func Catalogue() []Preset {
 	const switches = true
 	return []Preset{
@@ -120,9 +123,9 @@ func Catalogue() []Preset {
 	}
 }
 
-// Build returns the network that p describes: a preset, or a cluster of nodes. Nodes are called as
-// in the presets; in a cluster, "node2/gpu3", "node2/switch", "node2/nic5". A parameter that does
-// not fit is a *ParamError. Whether all ranks reach each other is Connected's question.
+// Build returns the network that p describes: a preset, or a cluster of nodes. Nodes are named as
+// in the presets; in a cluster, "node2/gpu3", "node2/switch", "node2/nic5". A wrong parameter is a
+// *ParamError. It does not check that all ranks reach each other; Connected does.
 func Build(p Params) (*Graph, error) {
 	var g *Graph
 	var err error
@@ -142,13 +145,13 @@ func Build(p Params) (*Graph, error) {
 			return nil, badParam("routing", int(p.Routing), "%v", err)
 		}
 	}
-	if err := g.seat(p.Order, p.Places); err != nil {
+	if err := g.assign(p.Order, p.Places); err != nil {
 		return nil, err
 	}
 	return g, nil
 }
 
-// flat returns the preset; also lists what may be given besides its parameters.
+// flat returns the preset; also lists the keys that are allowed besides its parameters.
 func (p *Params) flat(also ...string) (*Graph, error) {
 	if p.Preset == byWires {
 		g, _, _, err := p.wired(also...)
@@ -177,7 +180,7 @@ func (p *Params) flat(also ...string) (*Graph, error) {
 		"one of " + strings.Join(names, ", ") + " is expected"}
 }
 
-// only refuses parameters that are given and neither taken by what nor allowed besides.
+// only refuses given parameters that are neither in takes nor in also.
 func (p *Params) only(what string, takes, also []string) error {
 	for _, g := range p.given() {
 		if !slices.Contains(takes, g.Key) && !slices.Contains(also, g.Key) {
@@ -222,10 +225,11 @@ func (p *Params) given() []ParamError {
 	return all
 }
 
-// factor prints a share as the number that it multiplies by.
+// factor formats a share as a factor.
 func factor(s unit.Share) string { return strconv.FormatFloat(float64(s)/1e6, 'f', -1, 64) }
 
-// upLinks returns how many links lead up from a switch with so many links down, or why none can.
+// upLinks returns the number of links up from a switch with so many links down, or an error if
+// there is none.
 func upLinks(down int, oversubscription unit.Share) (int, error) {
 	const one = 1_000_000
 	o := int64(oversubscription)

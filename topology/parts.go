@@ -2,12 +2,13 @@ package topology
 
 import "slices"
 
-// kind is what is known of nodes that are alike.
+// kind describes nodes that are equal.
 type kind struct {
 	node           *Graph // without names
 	gpus, switches int32
-	places         []int32 // that its GPUs have in a node of which none is absent; nil: their numbers
-	attached       []attachment
+	// the places of its GPUs in a node without absent ones; nil: their numbers
+	places   []int32
+	attached []attachment
 }
 
 func newKind(node *Graph, attached []attachment) kind {
@@ -16,35 +17,35 @@ func newKind(node *Graph, attached []attachment) kind {
 		attached: attached}
 }
 
-// parts is what a cluster is made of. Many nodes are alike and a route crosses the network once, so
-// the lengths of ways inside nodes of each kind and inside the network are enough to know all:
-// tables are shared by alike nodes, and 16,384 ranks route as quickly as the network alone.
+// parts holds the parts of a cluster. Many nodes are equal and a route crosses the network once. So
+// the lengths of paths inside nodes of each kind and inside the network determine all routes. Equal
+// nodes share tables, and 16,384 ranks route as quickly as the network alone.
 type parts struct {
-	kind            // of all nodes, if they are alike
-	uneven  *uneven // nil if they are
+	kind            // of all nodes, if they are equal
+	uneven  *uneven // nil if all nodes are equal
 	network *Graph  // without names
 	nodes   int32
-	nics    int32 // in a node, the absent ones among them
+	nics    int32 // in a node, absent ones included
 	ranks   int32 // all GPUs
-	fabric  int32 // where the nodes of network begin; NICs are the first
+	fabric  int32 // number of the first node of network; NICs come first
 
-	// What is known of the ways to the destination that was asked for last.
-	end   int32 // the GPU; -1 before the first
-	exits []exit
-	near  []exit  // of these, those through which the way of a hop leads: see shortest
-	from  int32   // the node that ways leave; -1 if there are none
-	ways  []int32 // from each NIC of node from to end
+	// Paths to the latest destination.
+	end     int32 // the GPU; -1 before the first
+	exits   []exit
+	near    []exit  // those on a shortest path of a hop: see shortest
+	from    int32   // the node that paths leave; −1 if there are none
+	lengths []int32 // lengths from each NIC of node from to end
 }
 
 // exit is a link from a NIC to a GPU of the destination's node.
 type exit struct {
 	nic   int32
-	last  int32   // from the NIC to the destination
-	table []int32 // to the NIC, less step; nil in a grid
+	last  int32   // length from the NIC to the destination
+	table []int32 // lengths to the NIC, less step; nil in a grid
 	step  int32
 }
 
-// clone returns a copy that shares nothing with p.
+// clone returns a deep copy.
 func (p *parts) clone() *parts {
 	c := *p
 	c.network = p.network.Clone()
@@ -53,11 +54,11 @@ func (p *parts) clone() *parts {
 	} else {
 		c.node = p.node.Clone()
 	}
-	c.end, c.exits, c.near, c.ways = -1, nil, nil, nil
+	c.end, c.exits, c.near, c.lengths = -1, nil, nil, nil
 	return &c
 }
 
-// of returns what a node is.
+// of returns the kind of a node.
 func (p *parts) of(node int32) *kind {
 	if p.uneven != nil {
 		return p.uneven.of(node)
@@ -74,7 +75,7 @@ func (p *parts) nic(node, nic int32) int32 {
 	return at
 }
 
-// nicOf returns which NIC of its node a NIC of the network is.
+// nicOf returns the number in its node of a NIC of the network.
 func (p *parts) nicOf(v int32) int32 {
 	if p.uneven != nil && p.uneven.nics != nil {
 		v = int32(slices.Index(p.uneven.nics, v))
@@ -82,7 +83,7 @@ func (p *parts) nicOf(v int32) int32 {
 	return v % p.nics
 }
 
-// at returns the number in the cluster of v, inside a node.
+// at returns the number in the cluster of v, a number inside a node.
 func (p *parts) at(node, v int32) int32 {
 	if p.uneven != nil {
 		return p.uneven.at(node, v)
@@ -93,8 +94,7 @@ func (p *parts) at(node, v int32) int32 {
 	return p.nodes*p.gpus + node*p.switches + v - p.gpus
 }
 
-// place returns the node of the cluster that v is in and its number there. In the network the node
-// is -1.
+// place returns the cluster node of v and its number there. In the network the node is −1.
 func (p *parts) place(v int32) (node, local int32) {
 	switch {
 	case v >= p.fabric:
@@ -108,8 +108,8 @@ func (p *parts) place(v int32) (node, local int32) {
 	return v / p.switches, p.gpus + v%p.switches
 }
 
-// left returns the length of the way from v to the GPU end: inside the node if it is the same, else
-// through the best NIC of either. It is negative where there is no way.
+// left returns the length of the path from v to the GPU end: inside the node if it is the same,
+// else through the best NICs of both. It is negative if there is no path.
 func (p *parts) left(v, end int32) int32 {
 	if p.end != end {
 		p.aim(end)
@@ -122,33 +122,33 @@ func (p *parts) left(v, end int32) int32 {
 		return p.fromNetwork(local)
 	}
 	if p.from != node {
-		p.from, p.ways = node, p.ways[:0]
+		p.from, p.lengths = node, p.lengths[:0]
 		for nic := range p.nics {
 			d := int32(-1)
 			if v := p.nic(node, nic); v >= 0 {
 				d = p.fromNetwork(v)
 			}
-			p.ways = append(p.ways, d)
+			p.lengths = append(p.lengths, d)
 		}
 	}
 	best, k := int32(-1), p.of(node)
 	for i := range k.attached {
 		a := &k.attached[i]
-		if p.ways[a.nic] < 0 {
+		if p.lengths[a.nic] < 0 {
 			continue
 		}
 		d := k.node.length(local, a.at)
 		if d < 0 {
 			continue
 		}
-		if d += a.length + p.ways[a.nic]; best < 0 || d < best {
+		if d += a.length + p.lengths[a.nic]; best < 0 || d < best {
 			best = d
 		}
 	}
 	return best
 }
 
-// aim makes end the destination.
+// aim sets the destination to end.
 func (p *parts) aim(end int32) {
 	p.end, p.from, p.exits = end, -1, p.exits[:0]
 	node, local := p.place(end)
@@ -167,10 +167,10 @@ func (p *parts) aim(end int32) {
 	}
 }
 
-// fromNetwork returns the length from v of the network to the destination.
+// fromNetwork returns the length of the path from v of the network to the destination.
 func (p *parts) fromNetwork(v int32) int32 { return p.through(p.exits, v) }
 
-// through is the same through one of some exits.
+// through returns the length of the path from v through the best of some exits.
 func (p *parts) through(exits []exit, v int32) int32 {
 	best := int32(-1)
 	for i := range exits {
@@ -181,7 +181,7 @@ func (p *parts) through(exits []exit, v int32) int32 {
 	return best
 }
 
-// toExit is the length through one exit, negative where there is no way.
+// toExit returns the length of the path from v through one exit, negative if there is none.
 func (p *parts) toExit(x *exit, v int32) int32 {
 	switch {
 	case v == x.nic:
@@ -194,8 +194,8 @@ func (p *parts) toExit(x *exit, v int32) int32 {
 	return x.last + x.table[v] + x.step
 }
 
-// shortest are the exits of the shortest ways from v of the network, which are so long. Whatever
-// lies on such a way, comes to one of these.
+// shortest returns the exits on the shortest paths from v of the network; length is that of these
+// paths. Every node on such a path leads to one of these exits.
 func (p *parts) shortest(v, length int32) []exit {
 	p.near = p.near[:0]
 	for i := range p.exits {
@@ -206,7 +206,7 @@ func (p *parts) shortest(v, length int32) []exit {
 	return p.near
 }
 
-// length returns the length of the way from v to end, negative where there is none.
+// length returns the length of the path from v to end, negative if there is none.
 func (g *Graph) length(v, end int32) int32 {
 	if g.grid != nil {
 		return g.grid.distance(v, end)
@@ -221,8 +221,8 @@ func (g *Graph) length(v, end int32) int32 {
 	return table[v] + step
 }
 
-// towards returns the length of the way to end from every node but end itself, less step. Nodes
-// that one link leads to share the table of the node which it leaves.
+// towards returns the length of the path to end from every node but end itself, less step. Nodes
+// with a single incoming link share the table of the node that it leaves.
 func (g *Graph) towards(end int32) (table []int32, step int32) {
 	if !g.routes.built {
 		g.buildNeighbours()
@@ -233,8 +233,8 @@ func (g *Graph) towards(end int32) (table []int32, step int32) {
 	return g.table(end), 0
 }
 
-// table returns the length of the way to end from every node. When tables take too much memory it
-// forgets all and begins anew.
+// table returns the length of the path to end from every node. If tables take too much memory it
+// drops all and starts anew.
 func (g *Graph) table(end int32) []int32 {
 	r := &g.routes
 	if r.tables[end] != nil {

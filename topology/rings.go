@@ -7,16 +7,16 @@ import (
 	"collsim/unit"
 )
 
-// Rings returns an order of ranks for each of so many channels, in which they pass a ring on: such
-// that the links between them are loaded as evenly as their rates allow. An order lists places in
-// ranks and begins with the first. Where the ranks' own order loads no link more than any other
-// ring would (on a switch), all channels have it.
+// Rings returns, for each channel, an order of ranks in which they form a ring. The orders load the
+// links between them as evenly as their rates allow. An order lists indices of ranks and begins
+// with the first. If the ranks' own order loads no link more than any other ring would (on a
+// switch), all channels have it.
 //
 // NCCL searches rings of a node likewise (src/graph/search.cc), with speeds from a list and by the
-// kind of path. Here each channel in turn takes the ring of the least cost: over its links, the sum
-// of the fourth powers of how many rings a link then has by its rate, so that the busiest count
-// most. All rings of up to 8 ranks are tried, and of more a number that is bounded, beginning with
-// those over the links that cost least.
+// type of path. Here each channel in turn takes the ring of the least cost. The cost is a sum over
+// its links: the fourth power of the link's rings divided by its rate. So the busiest links count
+// most. For up to 8 ranks all rings are tried. For more, a bounded number is tried, cheap links
+// first.
 func (g *Graph) Rings(ranks []int32, channels int) [][]int32 {
 	s := newRingSearch(g, ranks)
 	rings := make([][]int32, channels)
@@ -26,8 +26,8 @@ func (g *Graph) Rings(ranks []int32, channels int) [][]int32 {
 	return rings
 }
 
-// NICTo returns the NIC of its node by which messages of a rank leave to another, -1 where they
-// leave none.
+// NICTo returns the NIC of its node by which messages of a rank leave to another, −1 if they leave
+// none.
 func (g *Graph) NICTo(src, dst int) int {
 	if g.parts == nil || g.parts.nics == 0 {
 		return -1
@@ -40,18 +40,18 @@ func (g *Graph) NICTo(src, dst int) int {
 	return -1
 }
 
-// maxRingTries bounds the steps of the search for one ring: all that 8 ranks have.
+// maxRingTries bounds the steps of the search for one ring: all that 8 ranks need.
 const maxRingTries = 20_000
 
-// ringSearch finds one ring after the other.
+// ringSearch finds rings one after the other.
 type ringSearch struct {
 	ranks []int32
-	links [][]int32   // by pair of places, the links between them, numbered from 0
-	rates []unit.Rate // by number of a link
-	load  []int       // rings that use it so far, by number of a link
+	links [][]int32   // by pair of ranks, the links of the route, numbered from 0
+	rates []unit.Rate // by link
+	load  []int       // by link: number of rings that use it so far
 
-	order   []int32 // the present ring, in places
-	isIn    []bool  // by place
+	order   []int32 // the current ring, as indices of ranks
+	isIn    []bool  // by index of a rank
 	best    []int32
 	cost    float64 // of best
 	triesAt int
@@ -81,7 +81,7 @@ func newRingSearch(g *Graph, ranks []int32) *ringSearch {
 	return s
 }
 
-// next returns the best further ring, and loads its links.
+// next returns the best further ring, and adds its load to the links.
 func (s *ringSearch) next() []int32 {
 	n := len(s.ranks)
 	s.order, s.best, s.cost, s.triesAt = []int32{0}, nil, 0, 0
@@ -108,7 +108,7 @@ func (s *ringSearch) inOrder() {
 	}
 }
 
-// more returns what the way from a place to another costs.
+// more returns the cost of the route from one rank to another.
 func (s *ringSearch) more(from, to int) (cost float64) {
 	for _, l := range s.links[from*len(s.ranks)+to] {
 		busy := float64(s.load[l]+1) / (float64(s.rates[l]) / float64(unit.GB))
@@ -118,7 +118,7 @@ func (s *ringSearch) more(from, to int) (cost float64) {
 	return cost
 }
 
-// extend tries all that the present ring, of such a cost, can go on to, the cheapest first.
+// extend tries all continuations of the current ring, whose cost is given, the cheapest first.
 func (s *ringSearch) extend(cost float64) {
 	n, last := len(s.ranks), int(s.order[len(s.order)-1])
 	if len(s.order) == n {
@@ -127,18 +127,18 @@ func (s *ringSearch) extend(cost float64) {
 		}
 		return
 	}
-	type way struct {
+	type step struct {
 		to   int
 		cost float64
 	}
-	var ways []way
+	var steps []step
 	for to := range n {
 		if !s.isIn[to] {
-			ways = append(ways, way{to, cost + s.more(last, to)})
+			steps = append(steps, step{to, cost + s.more(last, to)})
 		}
 	}
-	slices.SortStableFunc(ways, func(a, b way) int { return cmp.Compare(a.cost, b.cost) })
-	for _, w := range ways {
+	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Compare(a.cost, b.cost) })
+	for _, w := range steps {
 		if s.triesAt++; s.triesAt > maxRingTries || !isLess(w.cost, s.cost) {
 			return
 		}

@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// Routing is how a hop is chosen where several lie on a shortest path.
+// Routing selects the link of a hop if several are on a shortest path.
 type Routing uint8
 
 const (
-	// Shortest takes the link of the lowest index: all pairs alike.
+	// Shortest takes the link with the lowest index, for all pairs.
 	Shortest Routing = iota
-	// ECMP (equal-cost multi-path) spreads the pairs of ranks: of the links that lie on a shortest
-	// path, a pair takes the one for which mix(mix(src·2³² + dst) + link) is largest, mix being the
-	// finalizer of splitmix64 and link the index. (That is rendezvous hashing, Thaler and Ravishankar,
+	// ECMP (equal-cost multi-path) spreads the pairs of ranks. Of the links on a shortest path, a
+	// pair takes the one for which mix(mix(src·2³² + dst) + link) is largest. mix is the finalizer
+	// of splitmix64, and link the index. (This is rendezvous hashing, Thaler and Ravishankar,
 	// IEEE/ACM Trans. Networking 1998: even, not the same at every switch, and fixed for ever.)
 	ECMP
 )
 
-// String is the value of topology.routing in a scenario.
+// String returns the value of topology.routing in a scenario.
 func (r Routing) String() string {
 	if r == ECMP {
 		return "ecmp"
@@ -27,8 +27,8 @@ func (r Routing) String() string {
 	return "shortest"
 }
 
-// mix is the finalizer of splitmix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number
-// Generators", OOPSLA 2014; the constants are Stafford's mix13).
+// mix computes the finalizer of splitmix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom
+// Number Generators", OOPSLA 2014; the constants are Stafford's mix13).
 func mix(z uint64) uint64 {
 	z += 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -36,10 +36,11 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// seedOf is the hash of a pair of ranks.
+// seedOf returns the hash of a pair of ranks.
 func seedOf(src, dst int) uint64 { return mix(uint64(src)<<32 + uint64(dst)) }
 
-// pick is the link that ECMP takes of those that are tried, by index; best is −1 before.
+// pick chooses, as ECMP does, among the links that are tried, by index; best is −1 before the
+// first.
 type pick struct {
 	seed, most uint64
 	best       int32
@@ -52,10 +53,10 @@ func (p *pick) try(l int32) {
 }
 
 // Route appends to buf the links from rank src to rank dst, in order; none if they are the same.
-// The package comment has the rule. What it works out it keeps: the neighbours of every node at
-// the first call, and a table for a destination that is asked for often (see distances).
+// The package comment has the rule. Route caches the neighbours of every node at the first call,
+// and a table for a destination that is asked for often (see distances).
 //
-// REQUIRES: Connected returned nil. Route panics where there is no way.
+// REQUIRES: Connected returned nil. Route panics if there is no route.
 func (g *Graph) Route(src, dst int, buf []int32) []int32 {
 	if g.leaving != nil && src != dst {
 		if route, ok := g.leave(src, dst, buf); ok {
@@ -78,7 +79,7 @@ func (g *Graph) Route(src, dst int, buf []int32) []int32 {
 	}
 	from, to := g.Ranks[src], g.Ranks[dst]
 	limit := len(buf) + len(g.nodes)
-	for from != to && g.parts == nil { // forward from the source, as long as there is no choice
+	for from != to && g.parts == nil { // forward from the source, while there is no choice
 		l := g.routes.out.only(from)
 		if l < 0 {
 			break
@@ -104,7 +105,7 @@ func (g *Graph) Route(src, dst int, buf []int32) []int32 {
 	if !ok {
 		panic(g.noRoute(src, dst))
 	}
-	// The tail is known from its end: fill it in from there.
+	// The tail was found from its end: fill it in backwards.
 	buf = slices.Grow(buf, tail)[:len(buf)+tail]
 	for i := len(buf) - 1; tail > 0; i, tail = i-1, tail-1 {
 		buf[i] = g.routes.in.only(to)
@@ -118,7 +119,7 @@ func (g *Graph) noRoute(src, dst int) string {
 		g.nodes[g.Ranks[src]].Name, g.nodes[g.Ranks[dst]].Name)
 }
 
-// walk appends the links from node v to node end, and reports whether there is a way. seed is the
+// walk appends the links from node v to node end, and reports whether there is a path. seed is the
 // hash of the pair of ranks.
 func (g *Graph) walk(v, end int32, seed uint64, buf []int32) ([]int32, bool) {
 	if v == end {
@@ -145,7 +146,7 @@ func (g *Graph) walk(v, end int32, seed uint64, buf []int32) ([]int32, bool) {
 	return buf, true
 }
 
-// follow is walk with the links that earlier routes to end have taken.
+// follow does what walk does, with the links that earlier routes to end have taken.
 func (g *Graph) follow(next []int32, v, end int32, seed uint64, buf []int32) ([]int32, bool) {
 	known := g.routes.tables[end]
 	for v != end {
@@ -170,7 +171,8 @@ func (g *Graph) hop(v, end int32, seed uint64, known []int32) int32 {
 		c.exits = p.shortest(v-p.fabric, c.left)
 		if len(links) > fewLinks {
 			links = g.routes.through.of(v)
-			for i := range c.exits { // to a NIC that leads nowhere else, only if that is where it is going
+			// skip NICs that lead nowhere else, unless one is the destination
+			for i := range c.exits {
 				if l := g.direct(v, p.fabric+c.exits[i].nic); l >= 0 {
 					g.consider(&c, l, end, known)
 				}
@@ -183,19 +185,20 @@ func (g *Graph) hop(v, end int32, seed uint64, known []int32) int32 {
 	return c.best
 }
 
-// fewLinks are so few that all are tried.
+// fewLinks is the number of links up to which all are tried.
 const fewLinks = 16
 
-// choice is the link of a hop, as far as links have been considered.
+// choice is the best link of a hop so far.
 type choice struct {
-	left  int32  // the length of the way on
+	left  int32  // length of the path from the node on
 	exits []exit // in a cluster's network: see parts.shortest
 	seed  uint64
 	best  int32
 	most  uint64
 }
 
-// consider tries a link, which must lie on a shortest path.
+// consider compares a link with the best so far, if it is on a shortest path: if its length and the
+// rest of the path add up to c.left.
 func (g *Graph) consider(c *choice, l, end int32, known []int32) {
 	link := &g.links[l]
 	d := int32(0)
@@ -216,7 +219,7 @@ func (g *Graph) consider(c *choice, l, end int32, known []int32) {
 	}
 }
 
-// left returns the length of the way from v to end, negative where there is none.
+// left returns the length of the path from v to end, negative if there is none.
 func (g *Graph) left(v, end int32, known []int32) int32 {
 	switch {
 	case g.grid != nil:
@@ -227,7 +230,7 @@ func (g *Graph) left(v, end int32, known []int32) int32 {
 	return known[v]
 }
 
-// direct returns the link of the lowest index from one node to another, or -1.
+// direct returns the link of the lowest index from one node to another, or −1.
 func (g *Graph) direct(from, to int32) int32 {
 	links := g.routes.out.of(from)
 	i, ok := slices.BinarySearchFunc(links, to, func(l, to int32) int {

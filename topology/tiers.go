@@ -2,12 +2,13 @@ package topology
 
 import "strconv"
 
-// tiers is ranks below levels of switches: a tree, a leaf-spine network, a fat-tree. All are
-// extended generalized fat trees (Öhring, Ibel, Das, Kumar, "On Generalized Fat Trees", IPPS 1995),
-// filled from the left: a level is so many subtrees, each with as many nodes at its top; fan of
-// them join below the next level, where each node has a link to ups nodes. Of those, node i of a
-// subtree has i·ups and on for itself. So on the way down there is no choice, and on the way up any
-// will do, as far as the first level where the destination is below.
+// tiers is the formula of ranks below levels of switches: a tree, a leaf-spine network, a fat-tree.
+// All are extended generalized fat trees (Öhring, Ibel, Das, Kumar, "On Generalized Fat Trees",
+// IPPS 1995), filled from the left. A level has so many subtrees, with equally many nodes at the
+// top of each. fan subtrees join below a subtree of the next level, where each node has links to
+// ups nodes of its own: node i of a subtree to those from i·ups on. So there is no choice on the
+// way down. On the way up any link will do, up to the first level whose subtree has the
+// destination.
 //
 // Links come level by level: first those up, in the order of the nodes that they leave, then those
 // down, in the same order.
@@ -16,23 +17,23 @@ type tiers struct {
 	like   Link
 }
 
-// level is the nodes of a level and their links to the next one, which the last has not.
+// level holds the nodes of a level and their links to the next one; the last level has none.
 type level struct {
-	trees, wide int32 // subtrees, and nodes at the top of each
-	size        int32 // ranks of a subtree that is full, or all
+	trees, wide int32 // number of subtrees, and of nodes at the top of each
+	size        int32 // ranks of a full subtree, or all
 	fan, ups    int32
-	link        int32 // the first link up
+	link        int32 // first link up
 
-	// Nodes have numbers from base on, every of them apart from as many of the next; their names
-	// are name and their number, with pods "pod2/" and their number there.
+	// Nodes are numbered from base on, in runs of of nodes that are apart apart. Their names are
+	// name and their number; with pods, "pod2/" comes first and numbers are those in the pod.
 	base, of, apart int32
 	name            string
 	pods            bool
 }
 
-// newTiers is the network of levels, bottom up, of which fan, ups and name are given; trees, where
-// there are more than ranks need, and base, of and apart, where nodes do not follow those of the
-// level below, all in a row.
+// newTiers returns the network of levels, bottom up. fan, ups and name must be set; trees, if there
+// are more than the ranks need; and base, of and apart, unless nodes follow those of the level
+// below in a row.
 func newTiers(preset string, ranks int, like Link, levels ...level) *Graph {
 	t := &tiers{levels: levels, like: like}
 	below := level{trees: int32(ranks), wide: 1, size: 1}
@@ -54,7 +55,7 @@ func newTiers(preset string, ranks int, like Link, levels ...level) *Graph {
 
 func (l *level) nodes() int32 { return l.trees * l.wide }
 
-// at is the node with a number in its level.
+// at returns the node with a number in its level.
 func (l *level) at(i int32) int32 { return l.base + i/l.of*l.apart + i%l.of }
 
 func (t *tiers) size() (nodes, links int) {
@@ -85,8 +86,8 @@ func (t *tiers) node(v int32) Node {
 	panic("topology: no such node")
 }
 
-// of is the level that a link leads up from, or down to, its node there, and the node above, by
-// numbers in their levels.
+// of returns the level that a link leads up from, or down to, its node there, and the node above,
+// by numbers in their levels.
 func (t *tiers) of(i int32) (at int, low, high int32, isUp bool) {
 	for at+2 < len(t.levels) && t.levels[at+1].link <= i {
 		at++
@@ -111,7 +112,7 @@ func (t *tiers) link(i int32) Link {
 	return x
 }
 
-// below is how many subtrees of the level below one of a level has.
+// below returns the number of subtrees below a subtree of a level.
 func (t *tiers) below(at int, tree int32) int32 {
 	if at == 0 {
 		return 0
@@ -121,11 +122,11 @@ func (t *tiers) below(at int, tree int32) int32 {
 }
 
 func (t *tiers) route(src, dst int32, buf []int32) []int32 {
-	return t.way(src, dst, func(first, _ int32) int32 { return first }, buf)
+	return t.path(src, dst, func(first, _ int32) int32 { return first }, buf)
 }
 
 func (t *tiers) spread(src, dst int32, seed uint64, buf []int32) []int32 {
-	return t.way(src, dst, func(first, n int32) int32 {
+	return t.path(src, dst, func(first, n int32) int32 {
 		p := pick{seed: seed, best: -1}
 		for l := first; l < first+n; l++ {
 			p.try(l)
@@ -134,8 +135,8 @@ func (t *tiers) spread(src, dst int32, seed uint64, buf []int32) []int32 {
 	}, buf)
 }
 
-// way is a route that takes on the way up what choose picks of so many links from a first one on.
-func (t *tiers) way(src, dst int32, choose func(first, n int32) int32, buf []int32) []int32 {
+// path appends a route. On the way up, choose picks one of n links from first on.
+func (t *tiers) path(src, dst int32, choose func(first, n int32) int32, buf []int32) []int32 {
 	at, tree, in := 0, src, int32(0)
 	for ; tree != dst/t.levels[at].size; at++ {
 		l := &t.levels[at]
@@ -155,11 +156,10 @@ func (t *tiers) way(src, dst int32, choose func(first, n int32) int32, buf []int
 
 func (t *tiers) apart() (from, to int32, ok bool) { return 0, 0, false }
 
-// part is the subtrees below the top, and how many ranks each has that is full.
+// part returns the level below the top, whose subtrees are the parts.
 func (t *tiers) part() *level { return &t.levels[len(t.levels)-2] }
 
-// anchor is the first rank of the part that a link is in, or out of; parts are numbered as their
-// ranks are.
+// anchor returns the first rank of the part of a link; parts are numbered like their ranks.
 func (t *tiers) anchor(i int32) Anchor {
 	at, low, _, isUp := t.of(i)
 	l, part := &t.levels[at], t.part()
@@ -170,7 +170,7 @@ func (t *tiers) anchor(i int32) Anchor {
 		first += l.nodes() * l.ups
 	}
 	if tree*part.size >= t.levels[0].trees {
-		return Anchor{Kind: i, To: -1} // of a part without ranks: no route leads there
+		return Anchor{Kind: i, To: -1} // of a part without ranks: no route uses it
 	}
 	return Anchor{Kind: first, Rank: tree * part.size, To: -1}
 }
@@ -179,7 +179,7 @@ func (t *tiers) series() []series { return one(t) }
 
 func (t *tiers) isAlike() bool { return false }
 
-// moves: whole parts, whichever way, where each is full or empty.
+// moves accepts translations by whole parts, if each is full or empty.
 func (t *tiers) moves(x Translation) bool {
 	size, ranks := int64(t.part().size), t.levels[0].trees
 	return int64(ranks)%size == 0 && int64(x.Step)*int64(x.Weight)%size == 0 &&

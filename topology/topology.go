@@ -1,16 +1,16 @@
-// Package topology describes the network: nodes (one per rank, and switches), directed links, and
-// the route of every pair of ranks. Build makes the presets and clusters of them; Links takes a
+// Package topology describes the network: nodes (one for each rank, and switches), directed links,
+// and the route of every pair of ranks. Build makes the presets and clusters of them; Links takes a
 // network wire by wire; Override makes single links slower or longer.
 //
-// A route is a shortest path by number of links. Some count more: a wire may have a length; a
-// dragonfly's global link counts three, so that a route takes one of them at most; the link between
-// a GPU and its NIC counts more than any path without one, so that routes inside a node stay there
-// and others leave their nodes once. Where several paths are shortest, each hop, beginning at the
-// source, takes the link of the lowest index that lies on one of them, or with ECMP one that a
-// fixed hash of the two ranks picks. Bandwidth and latency play no part, so an override never moves
-// traffic. Ranks forward what is not for them: in a ring nothing else could.
+// A route is a shortest path by number of links, and some links have a larger length. A wire may
+// have a length. A dragonfly's global link has length three, so that a route takes at most one of
+// them. The link between a GPU and its NIC is longer than any path without one. So routes inside a
+// node stay there, and others leave their nodes once. If several paths are shortest, each hop, from
+// the source on, takes the link of the lowest index on one of them; with ECMP a fixed hash of the
+// two ranks picks it. Bandwidth and latency have no influence, so an override never moves traffic.
+// Ranks forward traffic of others, as a ring requires.
 //
-// The package knows what a link is and not how traffic shares it: that is package sim's.
+// The package knows links and not how traffic shares them: package sim does.
 package topology
 
 import (
@@ -21,37 +21,38 @@ import (
 	"collsim/unit"
 )
 
-// Graph is a network. Links keep their index for good; after the first Route only bandwidths and
-// latencies may change (which is what Override does). Of a network that follows a formula (every
-// preset, and clusters of nodes on a switch or on rails) links are numbered and not listed until
-// somebody asks for the list, or changes more than a few. A Graph remembers routes as they are
-// asked for: it must not be used by two goroutines at once.
+// Graph is a network. Links keep their index; after the first Route only bandwidths and latencies
+// may change (as by Override). In a network with a formula (every preset, and clusters of nodes on
+// a switch or on rails) links are numbered. They are not listed until a caller asks for the list,
+// or changes more than a few. A Graph caches routes: it is not safe for concurrent use.
 type Graph struct {
-	Preset  string  // what it was made as: "switch", "torus", …; "links"; "cluster"
-	nodes   []Node  // first the ranks' nodes, in order of rank but for Params.Order; then switches
+	Preset string // its origin: "switch", "torus", …; "links"; "cluster"
+	// first the ranks' nodes, in order of rank unless Params.Order moves them; then switches
+	nodes   []Node
 	links   []Link  // directed
 	Ranks   []int32 // the node of each rank
 	Routing Routing // may be changed at any time
 
-	formula  formula   // knows nodes and links without a list; nil elsewhere
-	changed  []changed // links that are not as the formula has them, by index; none of a list
-	isListed bool      // by somebody who asked
-	place    string    // what the names of nodes begin with that the formula does not have
+	formula  formula   // computes nodes and links without a list; nil if there is none
+	changed  []changed // links that differ from the formula, by index; none if listed
+	isListed bool      // a caller has asked for the lists
+	place    string    // prefix of the names of nodes, besides those of the formula
 
-	grid  *grid  // knows all distances; nil elsewhere
-	parts *parts // of a cluster; nil elsewhere
-	// leaving says by which NICs messages leave the nodes of a cluster; nil: by those on the route.
+	grid  *grid  // computes all distances; nil if not a grid
+	parts *parts // of a cluster; else nil
+	// leaving holds the rule by which messages leave the nodes of a cluster; nil: by the NICs on
+	// the route.
 	leaving *leaving
 	routes  routes
 }
 
-// Node is an end or a fork of links. A rank's node is called "gpu0", "gpu1", …, in a cluster
-// "node2/gpu3": names are of places, and a Params.Order moves ranks between them.
+// Node is an end or a fork of links. A rank's node is named "gpu0", "gpu1", …, in a cluster
+// "node2/gpu3": names belong to places, and a Params.Order moves ranks between them.
 type Node struct {
 	Name   string
-	Switch bool // not a rank's; a NIC is one
-	// Multicast and Reduce say what a switch does with traffic besides forwarding: copy what comes in
-	// once to several ranks, add up what several ranks have and hand out the sum. See Multimem.
+	Switch bool // not a rank's; true for a NIC
+	// Multicast and Reduce say that a switch can copy incoming data to several ranks, and add data
+	// of several ranks and send the sum. See Multimem.
 	Multicast, Reduce bool
 }
 
@@ -60,26 +61,26 @@ type Link struct {
 	Name      string // "gpu0->switch"
 	From, To  int32  // nodes
 	Bandwidth unit.Rate
-	Latency   unit.Time // of its first byte, end to end
-	Port      int32     // the place of this link among the links into To, in order of index
+	Latency   unit.Time // of its first byte, from end to end
+	Port      int32     // index among the links into To
 
-	extra int32 // what it counts in the length of a route, less one
+	extra int32 // its length in a route, less one
 }
 
-// Limits of a network. The number of ranks bounds tables per rank; the number of links bounds what
-// is listed (a full mesh of 4096 ranks fits; see MaxNumbered); the latency keeps the sum along any
-// route below unit.Forever.
+// Limits of a network. The number of ranks bounds tables by rank. The number of links bounds lists
+// (a full mesh of 4096 ranks fits; see MaxNumbered). The latency keeps the sum along any route
+// below unit.Forever.
 const (
 	MaxRanks   = 1 << 20
 	MaxLinks   = 1 << 24
 	MaxLatency = 1000 * unit.Second
 )
 
-// Presets returns the names that New knows; Catalogue has all that Build knows.
+// Presets returns the names that New accepts; Catalogue has all of Build.
 func Presets() []string { return []string{"switch", "full-mesh", "ring"} }
 
-// New returns the preset of that name: Switch, FullMesh or Ring. What needs more parameters is
-// Build's.
+// New returns the preset with that name: Switch, FullMesh or Ring. Presets with more parameters
+// need Build.
 func New(preset string, ranks int, bandwidth unit.Rate, latency unit.Time) (*Graph, error) {
 	switch preset {
 	case "switch":
@@ -104,8 +105,8 @@ func Switch(ranks int, bandwidth unit.Rate, latency unit.Time) (*Graph, error) {
 		&star{ranks: int32(ranks), hubs: 1, hub: "switch", like: like}), nil
 }
 
-// FullMesh returns ranks with a link from each to each other. The link from i to i+d (modulo
-// ranks) has the index (d-1)·ranks + i, so that all ranks see the same ports.
+// FullMesh returns ranks with a link from each to each other. The link from i to i+d (modulo ranks)
+// has the index (d-1)·ranks + i, so that all ranks see the same ports.
 func FullMesh(ranks int, bandwidth unit.Rate, latency unit.Time) (*Graph, error) {
 	links := int64(ranks) * (int64(ranks) - 1)
 	like := Link{Bandwidth: bandwidth, Latency: latency}
@@ -115,9 +116,9 @@ func FullMesh(ranks int, bandwidth unit.Rate, latency unit.Time) (*Graph, error)
 	return newNumbered("full-mesh", ranks, &everyPair{ranks: int32(ranks), like: like}), nil
 }
 
-// Ring returns ranks in a circle with a link to either neighbour; two ranks have one link each way,
-// not two. The links to the next rank have the indices 0…ranks-1, those to the previous one follow:
-// halfway round, the tie goes to the next rank, everywhere.
+// Ring returns ranks in a circle with a link to either neighbour; two ranks have one link in each
+// direction, not two. The links to the next rank have the indices 0…ranks-1, those to the previous
+// one follow. So halfway round the tie goes to the next rank, everywhere.
 func Ring(ranks int, bandwidth unit.Rate, latency unit.Time) (*Graph, error) {
 	like := Link{Bandwidth: bandwidth, Latency: latency}
 	if err := wanted("ring", ranks, 2*int64(ranks), MaxNumbered, like); err != nil {
@@ -129,7 +130,7 @@ func Ring(ranks int, bandwidth unit.Rate, latency unit.Time) (*Graph, error) {
 	return g, nil
 }
 
-// newNumbered is a network of ranks by formula, which are its first nodes.
+// newNumbered returns a network with a formula; its ranks are the first nodes.
 func newNumbered(preset string, ranks int, f formula) *Graph {
 	g := &Graph{Preset: preset, formula: f, Ranks: make([]int32, ranks)}
 	for i := range g.Ranks {
@@ -138,7 +139,7 @@ func newNumbered(preset string, ranks int, f formula) *Graph {
 	return g
 }
 
-// newGraph returns the nodes of the ranks without links, after checking what the user asked for.
+// newGraph returns the nodes of the ranks without links, after checking the parameters.
 func newGraph(preset string, ranks int, links int64, like Link) (*Graph, error) {
 	if err := wanted(preset, ranks, links, MaxLinks, like); err != nil {
 		return nil, err
@@ -150,8 +151,8 @@ func newGraph(preset string, ranks int, links int64, like Link) (*Graph, error) 
 	return g, nil
 }
 
-// wanted checks what the user asked for: the number of ranks and of links, of which there may be so
-// many, and the link that all are like.
+// wanted checks the parameters: the number of ranks, that of links against most, and the link that
+// all are like.
 func wanted(preset string, ranks int, links, most int64, like Link) error {
 	if ranks < 1 || ranks > MaxRanks {
 		return badRanks(ranks)
@@ -213,7 +214,7 @@ func (g *Graph) numbered() *Graph {
 	return g
 }
 
-// Clone returns a copy that shares nothing with g.
+// Clone returns a deep copy.
 func (g *Graph) Clone() *Graph {
 	c := &Graph{
 		Preset:  g.Preset,

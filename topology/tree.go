@@ -4,9 +4,9 @@ import "strconv"
 
 // tree returns ranks as the leaves of a tree of switches with K children each, filled from the
 // left: rank r is on switch "level1.⌊r/K⌋", that on "level2.⌊r/K²⌋", up to the one switch at the
-// root. All links are alike, so the root is narrow: with r ranks and s switches there are
-// 2·(r+s-1) links, and in a full tree of even K half of the ranks reach the others over K/2 links.
-// What is wide at the root is a fat-tree.
+// root. All links are equal, so the root is narrow. With r ranks and s switches there are 2·(r+s-1)
+// links. In a full tree of even K half of the ranks reach the others over K/2 links. A tree that is
+// wide at the root is a fat-tree.
 func tree(p Params) (*Graph, error) {
 	if p.K < 2 || p.K > MaxRanks {
 		return nil, badParam("k", p.K, "2 to %d children of a switch are expected", MaxRanks)
@@ -29,7 +29,7 @@ func tree(p Params) (*Graph, error) {
 // network folded at the spines (Clos, "A Study of Non-Blocking Switching Networks", Bell System
 // Technical Journal 1953). Rank r is on "leaf⌊r/K⌋". There are K spines, or K divided by the
 // oversubscription: each leaf has so many links up. Without K there are two leaves: two racks.
-// Between leaves, "shortest" takes spine0 whatever the ranks; "ecmp" uses all.
+// Between leaves, "shortest" takes spine0 for all ranks; "ecmp" uses all.
 func leafSpine(p Params) (*Graph, error) {
 	if p.Ranks < 1 || p.Ranks > MaxRanks {
 		return nil, badRanks(p.Ranks)
@@ -57,9 +57,9 @@ func leafSpine(p Params) (*Graph, error) {
 }
 
 // rails returns K switches: rank r is on "rail⌊r mod K⌋". In a cluster ranks are NICs, and NIC i of
-// every node is on rail i. Rails are not linked, so what changes rails goes through a GPU of the
-// sending node (NVIDIA, "Doubling all2all Performance with NVIDIA Collective Communication Library
-// 2.12", 2022, calls that PXN); but with an oversubscription every rail is linked to every spine
+// every node is on rail i. Rails are not connected, so traffic that changes rails goes through a
+// GPU of the sending node (PXN: NVIDIA, "Doubling all2all Performance with NVIDIA Collective
+// Communication Library 2.12", 2022). With an oversubscription every rail is linked to every spine
 // switch, as the leaves of leafSpine are: a rail-optimized network.
 func rails(p Params) (*Graph, error) {
 	if p.K < 1 || p.K > MaxRanks {

@@ -10,13 +10,13 @@ import (
 	"collsim/internal/prose"
 )
 
-// uneven are the nodes of a cluster that are not all alike.
+// uneven holds the nodes of a cluster whose nodes differ.
 type uneven struct {
 	kinds []kind
-	is    []int32 // of each node, the kind
-	// GPUs and switches are of each node the first, and their number at the end.
+	is    []int32 // by node: index of its kind
+	// gpus and switches are prefix sums: by node the number of its first one, then the total.
 	gpus, switches []int32
-	nics           []int32 // the number in the network of each NIC, −1 if absent; nil if none is
+	nics           []int32 // by NIC: its number in the network, −1 if absent; nil if none is
 }
 
 // number numbers the GPUs of all nodes, node by node, and then their switches.
@@ -65,10 +65,10 @@ func (u *uneven) place(v int32) (node, local int32) {
 	return node, gpus + v - firsts[node]
 }
 
-// gaps are the absent GPUs and NICs of a node, in rising order.
+// gaps holds the absent GPUs and NICs of a node, ascending.
 type gaps struct{ gpus, nics []int }
 
-// unevenly makes the nodes of a cluster what Sizes and Absent say.
+// unevenly makes the nodes of a cluster according to Sizes and Absent.
 func (p *Params) unevenly(c *parts) error {
 	absent, err := p.gaps(c)
 	if err != nil {
@@ -108,7 +108,7 @@ func (p *Params) unevenly(c *parts) error {
 	return p.checkUneven(c)
 }
 
-// checkUneven refuses nodes that cannot do without what is absent.
+// checkUneven refuses nodes that do not work without the absent devices.
 func (p *Params) checkUneven(c *parts) error {
 	bad := func(format string, args ...any) error {
 		text := fmt.Sprintf(format, args...)
@@ -133,8 +133,8 @@ func (p *Params) checkUneven(c *parts) error {
 	return nil
 }
 
-// kindWith returns what a node of so many ranks is, 0 for those of Node, less what is absent.
-// attached are its links to NICs, where no wires say them.
+// kindWith returns the kind of a node of so many ranks, 0 for those of Node, less the absent
+// devices. attached are its links to NICs, if it has no wires.
 func (p *Params) kindWith(size int, attached []attachment, absent gaps) (kind, error) {
 	k, nics, err := p.kindOf(size)
 	if err != nil {
@@ -171,7 +171,7 @@ func (p *Params) kindWith(size int, attached []attachment, absent gaps) (kind, e
 	return less, nil
 }
 
-// gaps looks up the names of what is absent, by node.
+// gaps resolves the names of absent devices, by node.
 func (p *Params) gaps(c *parts) (map[int]gaps, error) {
 	all := map[int]gaps{}
 	for _, pattern := range p.Absent {
@@ -200,7 +200,7 @@ func (p *Params) gaps(c *parts) (map[int]gaps, error) {
 	return all, nil
 }
 
-// placeName is the name of a GPU or a NIC of a node.
+// placeName returns the name of a GPU or a NIC of a node.
 func placeName(node, number int, isNIC bool) string {
 	if isNIC {
 		return nodeName(node, "nic"+strconv.Itoa(number))
@@ -209,7 +209,7 @@ func placeName(node, number int, isNIC bool) string {
 }
 
 // eachPlace calls found for the GPUs and NICs of a cluster whose names match a pattern, and reports
-// whether there are some.
+// whether there are any.
 func (p *Params) eachPlace(c *parts, pattern string,
 	found func(node, number int, isNIC bool)) (some bool) {
 	first, last := 0, p.Nodes
@@ -236,8 +236,8 @@ func (p *Params) eachPlace(c *parts, pattern string,
 	return some
 }
 
-// apart returns GPUs of two nodes of which the first does not reach the second, if there are some:
-// a route leaves its node once, so the nodes need NICs in the same part of the network.
+// apart returns GPUs of two nodes without a route from the first to the second, if there are any. A
+// route leaves its node once, so the nodes need NICs in the same part of the network.
 func (p *parts) apart() (from, to int32, ok bool) {
 	if p.uneven == nil && slices.ContainsFunc(p.attached, func(a attachment) bool {
 		return a.at < p.gpus // as every node has that, and GPUs reach each other
@@ -284,13 +284,15 @@ func (p *parts) apart() (from, to int32, ok bool) {
 	return 0, 0, false
 }
 
-// nicSort is nodes that leave for the same parts of a network, and are entered from the same ones.
+// nicSort groups nodes whose routes leave for the same parts of a network, and enter from the same
+// ones.
 type nicSort struct {
-	first, other int32 // GPUs of two such nodes; −1 if there is one node
+	first, other int32 // GPUs of two such nodes; other is −1 if there is one node
 	out, in      []int32
 }
 
-// gpuBut returns a GPU of such a node, or, but for the first, −1 if there is none.
+// gpuBut returns a GPU of such a node; with notFirst, one of another node than the first, −1 if
+// there is none.
 func (s *nicSort) gpuBut(notFirst bool) int32 {
 	if notFirst {
 		return s.other
@@ -298,7 +300,7 @@ func (s *nicSort) gpuBut(notFirst bool) int32 {
 	return s.first
 }
 
-// meet reports whether two rising lists have a number in common.
+// meet reports whether two ascending lists have a common number.
 func meet(a, b []int32) bool {
 	return slices.ContainsFunc(a, func(v int32) bool {
 		_, found := slices.BinarySearch(b, v)
@@ -306,8 +308,8 @@ func meet(a, b []int32) bool {
 	})
 }
 
-// components numbers the parts of a network whose links have a way back, and returns that of each
-// node.
+// components numbers the connected parts of a network and returns the part of each node. REQUIRES:
+// every link has one in the opposite direction.
 func (g *Graph) components() []int32 {
 	if !g.routes.built {
 		g.buildNeighbours()

@@ -2,23 +2,23 @@ package topology
 
 import "slices"
 
-// wrapped is a grid whose ends are joined. Its links come in blocks, one of each rank in each: of
-// each dimension in turn those to the next coordinate, then those to the one before, unless that is
-// the same.
+// wrapped is the formula of a grid with wraparound. Its links come in blocks, each with one link of
+// every rank. A dimension has a block to the next coordinate, then one to the coordinate before,
+// unless that is the same.
 type wrapped struct {
 	ranks int32
 	dims  []dimension
 	like  Link
 }
 
-// dimension is one of a grid: the coordinate is v / stride modulo size.
+// dimension is a dimension of a grid: the coordinate is v / stride modulo size.
 type dimension struct {
 	stride, size int32
-	block        int32 // of the links to the next coordinate
+	block        int32 // first link to the next coordinate
 }
 
-// newWrapped is the grid of dimensions, in the order of their links; those of one coordinate have
-// none.
+// newWrapped returns the grid of dimensions, in the order of their links. Dimensions of one
+// coordinate have none.
 func newWrapped(ranks int32, like Link, dims ...dimension) *wrapped {
 	w := &wrapped{ranks: ranks, like: like}
 	block := int32(0)
@@ -108,7 +108,7 @@ func (w *wrapped) series() []series { return one(w) }
 
 func (w *wrapped) isAlike() bool { return true }
 
-// moves: what adds to one coordinate, and touches no other.
+// moves accepts translations of a single coordinate.
 func (w *wrapped) moves(t Translation) bool {
 	return slices.ContainsFunc(w.dims, func(d dimension) bool {
 		return int64(t.Size)*int64(t.Weight) == int64(d.size)*int64(d.stride) &&

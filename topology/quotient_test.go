@@ -28,34 +28,34 @@ func TestCrowd(t *testing.T) {
 				}
 			}
 			rank := rng.Intn(len(g.Ranks))
-			c, ok := g.Crowd(rank)
+			c, ok := g.Quotient(rank)
 			if !ok {
 				continue
 			}
 			crowds, changes = crowds+1, changes+len(g.Changes())
 			require.False(t, g.IsListed() || c.IsListed(), name)
-			requireCrowd(t, g, c, rank, name)
+			requireQuotient(t, g, c, rank, name)
 		}
 	}
 	require.Greater(t, crowds, 50)
 	require.Greater(t, changes, 50)
 }
 
-func requireCrowd(t *testing.T, g *Graph, c *Crowd, rank int, name string) {
+func requireQuotient(t *testing.T, g *Graph, c *Quotient, rank int, name string) {
 	t.Helper()
 	stood := map[int32]int64{}
 	for v := range int32(g.NumNodes()) {
-		stood[c.Stand(v)]++
-		require.Equal(t, int(v) < len(g.Ranks), int(c.Stand(v)) < len(c.Ranks), name)
+		stood[c.Representative(v)]++
+		require.Equal(t, int(v) < len(g.Ranks), int(c.Representative(v)) < len(c.Ranks), name)
 	}
 	nodes := int64(0)
 	for v := range int32(c.NumNodes()) {
-		require.Equal(t, c.StandsFor(v), stood[v], "%s %d", name, v)
-		require.Equal(t, v, c.Stand(c.Of(v)), name)
+		require.Equal(t, c.Multiplicity(v), stood[v], "%s %d", name, v)
+		require.Equal(t, v, c.Representative(c.Original(v)), name)
 		nodes += stood[v]
 	}
 	require.EqualValues(t, g.NumNodes(), nodes, name)
-	require.Equal(t, g.Ranks[rank], c.Of(c.Stand(g.Ranks[rank])), name)
+	require.Equal(t, g.Ranks[rank], c.Original(c.Representative(g.Ranks[rank])), name)
 	byEnds, times, within := map[[2]int32]Link{}, map[[2]int32]int64{}, int64(0)
 	for i := range int32(c.NumLinks()) {
 		l := c.Link(i)
@@ -63,7 +63,7 @@ func requireCrowd(t *testing.T, g *Graph, c *Crowd, rank int, name string) {
 	}
 	for i := range int32(g.NumLinks()) {
 		l := g.Link(i)
-		ends := [2]int32{c.Stand(l.From), c.Stand(l.To)}
+		ends := [2]int32{c.Representative(l.From), c.Representative(l.To)}
 		times[ends]++
 		like, isThere := byEnds[ends]
 		if !isThere {
@@ -75,6 +75,6 @@ func requireCrowd(t *testing.T, g *Graph, c *Crowd, rank int, name string) {
 	}
 	require.Equal(t, c.Within, within, name)
 	for ends := range byEnds {
-		require.Equal(t, max(c.StandsFor(ends[0]), c.StandsFor(ends[1])), times[ends], name)
+		require.Equal(t, max(c.Multiplicity(ends[0]), c.Multiplicity(ends[1])), times[ends], name)
 	}
 }

@@ -2,38 +2,38 @@ package topology
 
 import "slices"
 
-// exchangeable is a network of parts, of as many ranks each, of which any two can be put in each
-// other's places, and of nodes that are in none.
+// exchangeable is a network of equal parts, with equally many ranks each, and of nodes outside of
+// all parts. Any two parts can be swapped.
 type exchangeable interface {
 	formula
 	isExchangeable() bool
 	divided() (parts, ranks int32)
-	// place is the part that a node is in, −1 for none, and its number there; at is the way back.
+	// place returns the part of a node, −1 for none, and its number there; at is the inverse.
 	place(v int32) (part, local int32)
 	at(part, local int32) int32
-	// reduced is the same network of fewer parts.
+	// reduced returns the same network with fewer parts.
 	reduced(parts int32) *Graph
 }
 
-// Crowd is a small network that stands for a large one whose parts can be put in each other's
-// places: it has the parts of which links were changed, and a few others; the last part stands for
-// all that are left, its links each for those of all these.
-type Crowd struct {
+// Quotient is a small network that represents a large one whose parts can be swapped. It has the
+// parts with changed links, and a few others. The last part represents all that are left out; each
+// of its links represents those of all of these.
+type Quotient struct {
 	*Graph
-	Times  int64 // how many parts the last one stands for
-	Within int64 // how many links lead from one of these to another, all of them like
+	Times  int64 // number of parts that the last one represents
+	Within int64 // number of links among these parts, all equal to Like
 	Like   Link
 
 	small exchangeable
 	whole *Graph
-	of    exchangeable // the whole network's
-	parts []int32      // of the whole network; of the last, the first that it stands for
+	of    exchangeable // of the whole network
+	parts []int32      // parts of the whole network; for the last, the first that it represents
 }
 
-// Crowd is such a network in which the parts of certain ranks are told from the others; it has the
-// first other part, too, of which no link was changed. ok is false of a network whose parts are not
-// known to be exchangeable, or that has hardly more.
-func (g *Graph) Crowd(apart ...int) (c *Crowd, ok bool) {
+// Quotient returns the quotient in which the parts of certain ranks are kept apart from the others.
+// It also keeps the first other part without changed links. ok is false if the parts are not known
+// to be exchangeable, or if the quotient would hardly be smaller.
+func (g *Graph) Quotient(apart ...int) (c *Quotient, ok bool) {
 	of, ok := g.formula.(exchangeable)
 	if !ok || g.isListed || !of.isExchangeable() || !g.isInOrder() {
 		return nil, false
@@ -56,7 +56,7 @@ func (g *Graph) Crowd(apart ...int) (c *Crowd, ok bool) {
 	if int(all) < len(kept)+2 {
 		return nil, false
 	}
-	c = &Crowd{whole: g, of: of}
+	c = &Quotient{whole: g, of: of}
 	var others [2]int32 // the first that are not kept
 	for i, part := 0, int32(0); i < len(others); part++ {
 		if _, isKept := slices.BinarySearch(kept, part); !isKept {
@@ -77,8 +77,8 @@ func (g *Graph) Crowd(apart ...int) (c *Crowd, ok bool) {
 	return c, true
 }
 
-// change changes the links that are changed in the whole network.
-func (c *Crowd) change() {
+// change applies the changes of the whole network to the quotient.
+func (c *Quotient) change() {
 	byEnds := map[[2]int32]changed{}
 	for _, x := range c.whole.changed {
 		l := c.of.link(x.link)
@@ -86,16 +86,16 @@ func (c *Crowd) change() {
 	}
 	for i := range int32(c.Graph.NumLinks()) {
 		l := c.small.link(i)
-		if x, isChanged := byEnds[[2]int32{c.Of(l.From), c.Of(l.To)}]; isChanged {
+		if x, isChanged := byEnds[[2]int32{c.Original(l.From), c.Original(l.To)}]; isChanged {
 			x.link = i
 			c.Graph.changed = append(c.Graph.changed, x)
 		}
 	}
 }
 
-// Of is the node of the whole network that one of the small one is, or the first that it stands
-// for.
-func (c *Crowd) Of(v int32) int32 {
+// Original returns the node of the whole network that a node of the quotient is, or the first that
+// it represents.
+func (c *Quotient) Original(v int32) int32 {
 	part, local := c.small.place(v)
 	if part >= 0 {
 		part = c.parts[part]
@@ -103,8 +103,8 @@ func (c *Crowd) Of(v int32) int32 {
 	return c.of.at(part, local)
 }
 
-// Stand is the node that stands for one of the whole network.
-func (c *Crowd) Stand(v int32) int32 {
+// Representative returns the node of the quotient for a node of the whole network.
+func (c *Quotient) Representative(v int32) int32 {
 	part, local := c.of.place(v)
 	if part >= 0 {
 		last := len(c.parts) - 1
@@ -117,8 +117,8 @@ func (c *Crowd) Stand(v int32) int32 {
 	return c.small.at(part, local)
 }
 
-// StandsFor is how many nodes a node stands for.
-func (c *Crowd) StandsFor(v int32) int64 {
+// Multiplicity returns the number of nodes that a node of the quotient represents.
+func (c *Quotient) Multiplicity(v int32) int64 {
 	if part, _ := c.small.place(v); int(part) == len(c.parts)-1 {
 		return c.Times
 	}
@@ -161,14 +161,16 @@ func (e *everyPair) reduced(parts int32) *Graph {
 	return newNumbered("full-mesh", int(parts), &everyPair{ranks: parts, like: e.like})
 }
 
-// isExchangeable: not where which switch a NIC hangs on depends on its node.
+// isExchangeable reports whether nodes can be swapped: not if the switch of a NIC depends on its
+// node.
 func (c *cluster) isExchangeable() bool {
 	return c.star.hubs == 1 || c.star.hubs == c.parts.nics
 }
 
 func (c *cluster) divided() (parts, ranks int32) { return c.parts.nodes, c.parts.gpus }
 
-// place: a node's GPUs and switches come first, then its NICs.
+// place returns the cluster node and the number in it. A node's GPUs and switches come first, then
+// its NICs.
 func (c *cluster) place(v int32) (part, local int32) {
 	p := c.parts
 	if part, local = p.place(v); part >= 0 {
