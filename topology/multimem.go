@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// Multimem returns the links that a rank's multimem operations over a team take: up[0] leads from
-// the rank to the root, up[i+1] from team[i] to it, link by link, and down[i] are the same links
-// the other way round. A store goes up once and comes down to everybody in the team: a switch on
-// which the ways part must multicast. A load (reduces) has the data of everybody in the team come
-// up and their sum down: such a switch must reduce too, as the request is itself multicast.
+// Multimem returns the links of a rank's multimem operations over a team. up[0] leads from the rank
+// to the root, and up[i+1] from team[i] to it, link by link. down[i] has the same links in the
+// opposite direction. A store goes up once and comes down to the whole team: a switch on which its
+// paths part must multicast. A load (reduces) brings the data of the whole team up and their sum
+// down: such a switch must also reduce, as the request is itself multicast.
 //
-// Where all hang on one switch that does both, it is the root: the first of the rank's. Elsewhere
-// the ways are a tree over several switches (see aggregate). Without one, the error says what is
-// missing.
+// If all ranks are on one switch that does both, it is the root: the rank's first such switch.
+// Otherwise the paths are a tree over several switches (see aggregate). If there is none, the error
+// names what is missing.
 //
-// NVLink switches do that since their third generation (NVIDIA, "NVIDIA H100 Tensor Core GPU
-// Architecture", 2022: NVLink SHARP; PTX calls the operations multimem.ld_reduce and multimem.st),
-// InfiniBand switches over several hops (Graham et al., "Scalable Hierarchical Aggregation Protocol
-// (SHArP)", COMHPC 2016).
+// NVLink switches have supported that since their third generation (NVIDIA, "NVIDIA H100 Tensor
+// Core GPU Architecture", 2022: NVLink SHARP; PTX calls the operations multimem.ld_reduce and
+// multimem.st). InfiniBand switches do it over several hops (Graham et al., "Scalable Hierarchical
+// Aggregation Protocol (SHArP)", COMHPC 2016).
 func (g *Graph) Multimem(rank int32, team []int32, reduces bool) (up, down [][]int32, err error) {
 	if !g.routes.built {
 		g.buildNeighbours()
@@ -49,8 +49,8 @@ func (g *Graph) Multimem(rank int32, team []int32, reduces bool) (up, down [][]i
 	return up, down, nil
 }
 
-// spokes returns the links of Multimem by way of one switch, or what it lacks and how many of all
-// conditions it met before.
+// spokes returns the links of Multimem over one switch. If that fails, met is the number of
+// conditions that hold before the one in the error.
 func (g *Graph) spokes(hub, rank int32, team []int32, reduces bool) (
 	up, down [][]int32, met int, err error) {
 	for i := range len(team) + 1 {
@@ -76,7 +76,7 @@ func (g *Graph) spokes(hub, rank int32, team []int32, reduces bool) (
 	return up, down, met, nil
 }
 
-// lacks returns what a switch does not do of what multimem needs; "" if nothing.
+// lacks names the capability of multimem that a switch lacks; "" if none.
 func (n *Node) lacks(reduces bool) string {
 	switch {
 	case !n.Multicast:
@@ -87,9 +87,10 @@ func (n *Node) lacks(reduces bool) string {
 	return ""
 }
 
-// aggregate returns the links of Multimem over a tree of switches: every way is a shortest one to
-// the root, over no other rank. A switch on which ways meet must compute; what they only pass, a
-// NIC or a PCIe switch, need not. up is nil if no switch that computes is within reach of all.
+// aggregate returns the links of Multimem over a tree of switches: every path is a shortest one to
+// the root, over no other rank. A switch on which paths meet must multicast and reduce. One that
+// paths only pass, a NIC or a PCIe switch, need not. up is nil if no such root is within reach of
+// all.
 func (g *Graph) aggregate(rank int32, team []int32, reduces bool) (
 	up, down [][]int32, err error) {
 	root := g.root(append(slices.Clone(team), rank), reduces)
@@ -105,7 +106,7 @@ func (g *Graph) aggregate(rank int32, team []int32, reduces bool) (
 		}
 		up, down = append(up, way), append(down, back)
 	}
-	meets := map[int32]int32{} // by link, the link that came before it on a way
+	meets := map[int32]int32{} // by link: the link before it on a path
 	for _, way := range up[1:] {
 		for i := 1; i <= len(way); i++ {
 			onto := int32(-1)
@@ -125,9 +126,9 @@ func (g *Graph) aggregate(rank int32, team []int32, reduces bool) (
 	return up, down, nil
 }
 
-// root returns the switch that computes and is the nearest to the farthest of some ranks, −1 if
-// none reaches all. Several that are equally near take turns, by the least of the ranks: so teams
-// of different ranks have different roots. It remembers what it has found.
+// root returns the capable switch that is nearest to the farthest of some ranks, −1 if none reaches
+// all. Several that are equally near are chosen in turn, by the least of the ranks. So teams of
+// different ranks have different roots. It caches its results.
 func (g *Graph) root(ranks []int32, reduces bool) int32 {
 	slices.Sort(ranks)
 	ranks = slices.Compact(ranks)
@@ -141,7 +142,7 @@ func (g *Graph) root(ranks []int32, reduces bool) int32 {
 	if root, isThere := g.routes.roots[string(key)]; isThere {
 		return root
 	}
-	height := make([]int32, len(g.Nodes())) // −1 where somebody has no way
+	height := make([]int32, len(g.Nodes())) // −1 if a rank has no path
 	for _, r := range ranks {
 		for v, d := range g.lengths(g.Ranks[r]) {
 			if d < 0 || height[v] < 0 {
@@ -175,7 +176,7 @@ func (g *Graph) root(ranks []int32, reduces bool) int32 {
 	return root
 }
 
-// lengths returns the length of the way to a node from every other, over no rank between; −1 where
+// lengths returns the length of the path to a node from every other, over no rank between; −1 if
 // there is none.
 func (g *Graph) lengths(end int32) []int32 {
 	g.forgetSearch()
@@ -190,16 +191,16 @@ func (g *Graph) lengths(end int32) []int32 {
 	return all
 }
 
-// climbs holds the ways from ranks to a root. What follows a link is the same on all of them.
+// climbs holds the paths from ranks to a root. All paths through a link continue alike.
 type climbs struct {
 	g     *Graph
 	root  int32
-	left  []int32         // the length of the way on, by node
+	left  []int32         // by node: length of the rest of the path
 	after map[int32]int32 // the link after a link
 }
 
-// climb returns the links from a rank to the root and those back, the same way; nil if there is
-// none. Where several links are on a shortest way, ranks take turns.
+// climb returns the links from a rank to the root and those back, along the same path; nil if there
+// is none. If several links are on a shortest path, ranks use them in turn.
 func (t *climbs) climb(rank int32) (up, down []int32) {
 	last := int32(-1)
 	for v := t.g.Ranks[rank]; v != t.root; {
@@ -229,7 +230,7 @@ func (t *climbs) climb(rank int32) (up, down []int32) {
 	return up, down
 }
 
-// multimem lets certain switches do it.
+// multimem makes the switches that does selects multicast and reduce.
 func (g *Graph) multimem(does func(*Node) bool) {
 	for i := range g.Nodes() {
 		n := &g.Nodes()[i]
@@ -238,7 +239,7 @@ func (g *Graph) multimem(does func(*Node) bool) {
 	}
 }
 
-// Computes reports whether a switch multicasts or adds.
+// Computes reports whether any switch multicasts or reduces.
 func (g *Graph) Computes() bool {
 	if c, ok := g.formula.(*cluster); ok && !g.isListed {
 		return c.parts.node.Computes()

@@ -6,32 +6,33 @@ import (
 	"slices"
 )
 
-// routes is what Route has worked out so far. A node from which one link leads away, or to which
-// only one leads, needs no search: there is no choice. Ranks on a switch are of that kind, and
-// share what is known of their switch.
+// routes caches the results of Route. A node with one outgoing link, or with one incoming link,
+// needs no search: there is no choice. Ranks on a switch are such nodes, and share the tables of
+// their switch.
 type routes struct {
 	built bool
 	out   adjacency // links by the node they leave, then by the node they reach
 	in    adjacency // links by the node they reach, then by index
-	// through are those of out, by the node they leave, that may lead further than to their end:
-	// between the nodes of a cluster all but those to a NIC with no other way than back.
+	// through has the links of out, by the node they leave, that may lead further than to their
+	// end. Between the nodes of a cluster these are all but those to a NIC whose only way on is
+	// back.
 	through adjacency
-	tables  [][]int32        // tables[d][v] is the length of the way from v to d; nil until it pays
-	next    [][]int32        // next[d][v] is 1 more than the link from v towards d, 0 until asked for
-	held    int              // tables that are not nil, next among them
-	room    int              // tables that there may be
-	effort  []int32          // how many nodes searches towards each node have visited
-	near    []int32          // as a table, of the latest search only
-	queues  []queue          // by how much a link counts; scratch of search
+	tables  [][]int32        // tables[d][v] is the length of the path from v to d; nil: not made
+	next    [][]int32        // next[d][v] is the link of v to d, plus 1; 0: unknown
+	held    int              // number of tables that are not nil, next included
+	room    int              // the most tables that there may be
+	effort  []int32          // by node: nodes visited by searches towards it
+	near    []int32          // the table of the latest search
+	queues  []queue          // by extra length of a link; scratch of search
 	roots   map[string]int32 // of multimem, by the ranks: see root
 }
 
-// queue holds nodes in the order of their distance, since that of the node which added each never
-// falls and all links of the queue count alike.
+// queue holds nodes by ascending distance: nodes are added by ascending distance, and all links of
+// a queue have the same length.
 type queue struct {
 	extra int32
 	nodes []visit
-	next  int // the first that is not served yet
+	next  int // index of the first node not served yet
 }
 
 // visit is a node and the distance that it was found at.
@@ -40,10 +41,10 @@ type visit struct{ node, distance int32 }
 // maxTables bounds the memory of tables, in numbers of 4 bytes.
 const maxTables = 1 << 26
 
-// distances returns the length of the way to end from v and from every node nearer than v; it is
-// negative for those that have none, and what the others have is meaningless. Until the searches
-// towards a node have visited as many nodes as four tables have, each goes only as far as v: who
-// asks for a few routes pays for a few, who asks for all pairs pays for a table a destination.
+// distances returns the length of the path to end from v and from every node nearer than v. It is
+// negative for nodes without a path, and meaningless for others. Until the searches towards a node
+// have visited four times all nodes, each stops at v; then a full table is kept. So a few routes
+// cost a few searches, and all pairs cost a table for each destination.
 func (g *Graph) distances(v, end int32) []int32 {
 	r := &g.routes
 	if r.tables[end] != nil {
@@ -73,8 +74,8 @@ func (g *Graph) forgetSearch() {
 	}
 }
 
-// nexts is where the links are kept that routes to end take: where there is a table for it, and all
-// pairs take the same. Else it is nil.
+// nexts returns the cached links of routes to end, if there is room for them and all pairs take the
+// same; else nil.
 func (g *Graph) nexts(end int32) []int32 {
 	r := &g.routes
 	if g.Routing != Shortest || g.grid != nil || g.parts != nil || r.tables[end] == nil {
@@ -87,7 +88,7 @@ func (g *Graph) nexts(end int32) []int32 {
 	return r.next[end]
 }
 
-// makeTable searches all and keeps it.
+// makeTable searches from end to all nodes and keeps the table.
 func (g *Graph) makeTable(end int32) []int32 {
 	table := make([]int32, len(g.nodes))
 	for i := range table {
@@ -99,9 +100,9 @@ func (g *Graph) makeTable(end int32) []int32 {
 	return table
 }
 
-// search writes the length of the way to end from each node, nearest first, until it knows that of
-// stop; -1 stops nowhere. Ways lead through ranks or not. It is Dijkstra's algorithm with a queue
-// for each of the few lengths that links have, in place of a heap. All distances must be -1 before.
+// search writes the length of the path to end from each node, nearest first, until it reaches stop;
+// −1 never stops. throughRanks says whether paths may pass ranks. It is Dijkstra's algorithm with a
+// queue for each of the few lengths of links, in place of a heap. REQUIRES: all distances are −1.
 func (g *Graph) search(distances []int32, end, stop int32, throughRanks bool) {
 	r := &g.routes
 	for i := range r.queues {
@@ -116,7 +117,7 @@ func (g *Graph) search(distances []int32, end, stop int32, throughRanks bool) {
 			return
 		}
 		if at.distance > distances[at.node] {
-			continue // a shorter way was found since
+			continue // a shorter path was found since
 		}
 		if !throughRanks && at.node != end && !g.nodes[at.node].Switch {
 			continue
@@ -134,7 +135,7 @@ func (g *Graph) search(distances []int32, end, stop int32, throughRanks bool) {
 	}
 }
 
-// nearest takes the nearest node from the queues; it is negative if they are empty.
+// nearest removes the nearest node from the queues; node is −1 if they are empty.
 func (r *routes) nearest() visit {
 	best, from := visit{-1, 0}, -1
 	for i := range r.queues {
@@ -149,7 +150,7 @@ func (r *routes) nearest() visit {
 	return best
 }
 
-// queue returns the queue of the links that count so much.
+// queue returns the queue of links with an extra length.
 func (r *routes) queue(extra int32) *queue {
 	i := 0
 	for r.queues[i].extra != extra {
@@ -158,7 +159,7 @@ func (r *routes) queue(extra int32) *queue {
 	return &r.queues[i]
 }
 
-// buildNeighbours makes what routes holds for the whole graph.
+// buildNeighbours builds the adjacency lists of the graph.
 func (g *Graph) buildNeighbours() {
 	g.list()
 	n := len(g.nodes)
@@ -192,16 +193,16 @@ func (g *Graph) buildNeighbours() {
 
 // throughs lists the links of a cluster's network that may lead further than to their end.
 func (g *Graph) throughs() adjacency {
-	fabric, ways := g.parts.fabric, make([]int32, len(g.nodes)) // ways on, but to GPUs
+	fabric, onward := g.parts.fabric, make([]int32, len(g.nodes)) // paths on, except to GPUs
 	for i := range g.links {
 		if l := &g.links[i]; l.extra < anAttachment {
-			ways[l.From]++
+			onward[l.From]++
 		}
 	}
 	a := adjacency{start: make([]int32, len(g.nodes)+1)}
 	for v := range int32(len(g.nodes)) {
 		for _, l := range g.routes.out.of(v) {
-			if to := g.links[l].To; v >= fabric && (to < fabric || ways[to] > 1) {
+			if to := g.links[l].To; v >= fabric && (to < fabric || onward[to] > 1) {
 				a.links = append(a.links, l)
 			}
 		}
@@ -215,7 +216,7 @@ type adjacency struct{ start, links []int32 }
 
 func (a *adjacency) of(v int32) []int32 { return a.links[a.start[v]:a.start[v+1]] }
 
-// only returns the single link of v, or -1 if it has another number of them.
+// only returns the single link of v, or −1 if it has none or several.
 func (a *adjacency) only(v int32) int32 {
 	if l := a.of(v); len(l) == 1 {
 		return l[0]
@@ -223,7 +224,7 @@ func (a *adjacency) only(v int32) int32 {
 	return -1
 }
 
-// group lists the links of each of n nodes by index, the node of a link being what end says.
+// group lists the links of each of n nodes by index; end returns the node of a link.
 func group(links []Link, n int, end func(*Link) int32) adjacency {
 	a := adjacency{start: make([]int32, n+1), links: make([]int32, len(links))}
 	for i := range links {
@@ -241,8 +242,8 @@ func group(links []Link, n int, end func(*Link) int32) adjacency {
 	return a
 }
 
-// Connected returns an error that names two ranks of which the first cannot reach the second, or
-// nil if there is a route from every rank to every other.
+// Connected returns an error that names two ranks without a route from the first to the second. It
+// is nil if there is a route from every rank to every other.
 func (g *Graph) Connected() error {
 	if len(g.Ranks) == 0 {
 		return fmt.Errorf("topology: a network without ranks")
@@ -279,8 +280,8 @@ func (g *Graph) Connected() error {
 	return nil
 }
 
-// reach marks the nodes that can be reached from v over the links that a lists, whose far ends far
-// returns.
+// reach marks the nodes that are reachable from v over the links in a; far returns the far end of a
+// link.
 func (g *Graph) reach(v int32, a *adjacency, far func(*Link) int32) []bool {
 	seen := make([]bool, len(g.nodes))
 	seen[v] = true
