@@ -166,7 +166,8 @@ func (m *rowMaker) addLevels(rank, lane int32) {
 	}
 }
 
-// appendLevel appends a time with a busy share.
+// appendLevel appends the interval from … to with the share of SMs, or of bandwidth, that is busy
+// in it. It extends the last interval if the share is the same, and drops a share of 0.
 func appendLevel(list []trace.Interval, from, to unit.Time, share float64) []trace.Interval {
 	parts := unit.Bytes(math.Round(min(share, 1) * wholeLevel))
 	if from >= to || parts == 0 {

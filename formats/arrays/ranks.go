@@ -142,7 +142,7 @@ func (f *File) named(w Want, at []int) ([]Array, error) {
 	return arrays, nil
 }
 
-// one reads array i, all data of a rank.
+// one reads array i of the file as the data of a rank, after checking its type and count.
 func (f *File) one(i int, w Want, rank int) (Array, error) {
 	if err := f.suits(f.parts[i].Array, w, rank); err != nil {
 		return Array{}, err

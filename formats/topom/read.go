@@ -303,7 +303,8 @@ func (b *builder) switched(gpus []int) int {
 	return 0
 }
 
-// cpus describes the processors.
+// cpus describes the machine's processors in words: how many groups of GPUs and NICs are SYS from
+// each other.
 func (b *builder) cpus() string {
 	return prose.Plural(b.hosts, "group") + " of GPUs and NICs, SYS from each other"
 }

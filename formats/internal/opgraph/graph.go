@@ -18,7 +18,7 @@ import (
 	"collsim/schedule"
 )
 
-// Kind is the kind of an operation.
+// Kind distinguishes the operations of a rank: computations, sends and receives.
 type Kind uint8
 
 // The kinds of operation.
