@@ -111,7 +111,8 @@ func (r *racer) finished(rank, iteration int) error {
 	return nil
 }
 
-// lastAccesses returns a clock of the last tainted access of each of a rank's chains.
+// lastAccesses returns a clock that has, for each of a rank's chains, its last access to tainted
+// memory.
 func (r *racer) lastAccesses(rank int) (c clock) {
 	for lane := r.first[rank]; lane < r.first[rank+1]; lane++ {
 		if chain := r.chain[lane]; r.touched[chain] > 0 {

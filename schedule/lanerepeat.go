@@ -3,10 +3,10 @@ package schedule
 // leastRepeat is the number of iterations from which on Repeat does not run them all.
 const leastRepeat = 12
 
-// Repeat calls iteration for i = 0 … times−1. Iterations must do the same, but for numbers that rise
-// by a constant from one to the next: tiles, blocks, peers. If the first five have become one loop,
-// Repeat skips all others but the last, which must continue that loop. The lane is the same as if
-// all had been called.
+// Repeat calls iteration for i = 0 … times−1. Iterations must do the same, except for numbers that
+// rise by a constant from one to the next: tiles, blocks, peers. If the first five have become one
+// loop, Repeat skips all others but the last, which must continue that loop. The lane is the same
+// as if all had been called.
 func (l *Lane) Repeat(times int, iteration func(i int)) {
 	i := 0
 	if times >= leastRepeat {
@@ -25,8 +25,8 @@ func (l *Lane) Repeat(times int, iteration func(i int)) {
 	}
 }
 
-// rolled is how far a lane is after an iteration: its nodes, the count of the loop that they end in,
-// its steps and its round.
+// A rolled records the state of a lane after an iteration: its nodes, the count of the loop that
+// they end in, its steps and its round.
 type rolled struct {
 	knots int
 	count int32

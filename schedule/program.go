@@ -271,7 +271,8 @@ func (p *Program) settlePeer(peer *Peer) {
 	}
 }
 
-// settleRegion translates a region's blocks to the rank.
+// settleRegion reduces a region's blocks modulo their number and, under a group, translates them by
+// the program's rank.
 func (p *Program) settleRegion(r *Region) {
 	n := p.schedule.blocks[r.Buffer]
 	r.First = mod(r.First, n)
