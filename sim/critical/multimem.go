@@ -7,8 +7,9 @@ import (
 	"collsim/unit"
 )
 
-// loaded goes from when the data of a multimem load arrived, under FIFO, to D of its step: from link
-// to link of the tree, to the one of those before whose first byte, or last, was waited for.
+// loaded goes from when the data of a multimem load arrived, under FIFO, to D of its step. It goes
+// back over the links of the tree. At each link it goes on to the one before it whose first or last
+// byte the link waited for.
 func (w *walk) loaded(m *model.MessageRecord) {
 	r := w.network.Routes[m.Route]
 	starts := w.log.Spans[m.Spans : m.Spans+int64(r.To-r.From)]
@@ -37,7 +38,7 @@ func (w *walk) loaded(m *model.MessageRecord) {
 		at, isLast = head, w.rules.Switching == model.StoreForward
 	}
 	up := w.network.Hops[r.From+at]
-	w.back(Transfer, up, starts[at]) // none of it where only the first byte is waited for
+	w.back(Transfer, up, starts[at]) // empty where only the first byte is waited for
 	asked := w.log.Message(m.By)
 	w.requested(&asked, up, at)
 }
@@ -74,19 +75,19 @@ func (w *walk) there(m *model.MessageRecord, at int32, starts, tails []unit.Time
 func (w *walk) requested(m *model.MessageRecord, up, member int32) {
 	r := w.network.Routes[m.Route]
 	t := &w.network.Trees[r.Tree]
-	var way []int32
+	var path []int32
 	var starts []unit.Time
 	for at := r.To - r.From - t.Members() + member; ; at = t.Of[at][0] {
-		way = append(way, w.network.Hops[r.From+at])
+		path = append(path, w.network.Hops[r.From+at])
 		starts = append(starts, w.log.Spans[m.Spans+int64(at)])
 		if len(t.Of[at]) == 0 {
 			break
 		}
 	}
-	slices.Reverse(way)
+	slices.Reverse(path)
 	slices.Reverse(starts)
-	last := len(way) - 1
-	w.back(Contention, up, starts[last]+w.network.Links[way[last]].Latency)
-	w.tail(m, way, starts)
+	last := len(path) - 1
+	w.back(Contention, up, starts[last]+w.network.Links[path[last]].Latency)
+	w.tail(m, path, starts)
 	w.origin(m)
 }

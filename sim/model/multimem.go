@@ -15,32 +15,37 @@ import (
 //	load   r ──► root ──► every member                an empty request, copied
 //	       every member ──► root ──► r                the switches add up
 //
-// Each of the three ways is one route with several branches. Under fluid sharing it is one flow
-// over all of its links at once, at the least rate that any of them gives it; the longest latency
-// counts, so the data of a load flow when the last request has come. Under FIFO each link carries
-// the bytes by itself: a copy asks for the next link when the first byte has come to the switch, a
-// sum when the first byte of everything that it adds up has, and its last byte is there no sooner
-// than the last of all that (store-and-forward: last bytes in all places; Join). A member's data
-// ask for its link when the request has come, as a get's do. Where all links are alike and idle, a
-// load takes what a get takes, and a store what a put.
+// Each of the three lines above is one route with several branches.
+//
+// Under fluid sharing it is one flow over all of its links at once, at the least rate that any link
+// gives it. The longest latency counts, so the data of a load flow when the last request has come.
+//
+// Under FIFO each link carries the bytes by itself. A copy asks for the next link when the first
+// byte has come to the switch. A sum asks for it when the first byte of each of its operands has
+// come. The last byte of the sum is there no sooner than the last bytes of all operands (Join).
+// With store-and-forward the last byte counts in all these places. A member's data ask for its link
+// when the request has come, as a get's do.
+//
+// Where all links are equal and idle, a load takes as long as a get, and a store as long as a put.
 
-// Tree holds what a route of multimem has beside what others have. The links of one to the team
-// are the rank's own, those behind it before those that follow, and at last the members' own, in
-// the team's order; of one from the team they are the members' own, and so on to the rank's own.
+// Tree is the tree of links of a multimem route. A route to the team has the rank's own links
+// first, then those behind them in the order away from the root. The members' own links are last,
+// in the team's order. A route from the team begins with the members' own links, and ends with the
+// rank's.
 type Tree struct {
 	Back int32 // of a load's request: the route of the data, from team to rank; else −1
-	IsIn bool  // it leads from team to rank
-	// On are, by link of the route, those that it is followed by: several where a switch copies.
+	IsIn bool  // it goes from team to rank
+	// On has, by link of the route, the links that follow it: several where a switch copies.
 	On [][]int32
-	// Of are, by link of the route, those that it follows: several where a switch adds up.
+	// Of has, by link of the route, the links before it: several where a switch adds up.
 	Of [][]int32
 
-	longest []int32 // its links with the longest latency in all, in order
+	longest []int32 // the links of the path with the longest latency, in order
 	rank    int32
 	team    []int32
 	isLoad  bool
 	route   int32
-	next    int32 // of those whose keys are alike
+	next    int32 // the next tree with the same hash of rank, team and kind; −1: none
 }
 
 // Members returns how many ranks the team has.
@@ -81,7 +86,8 @@ func (n *Network) Multimem(rank int32, team []int32, isLoad bool) (int32, error)
 	return n.branches(t, down[1:], up[0]), nil
 }
 
-// branches adds a route over the ways of a team's members, from the root or to it, and the rank's.
+// branches adds a route that joins the rank's own path, to the root or from it, with the paths of
+// the team's members.
 func (n *Network) branches(t Tree, members [][]int32, own []int32) int32 {
 	links, at := layTree(members, own, t.IsIn)
 	t.On, t.Of = make([][]int32, len(links)), make([][]int32, len(links))
@@ -89,17 +95,17 @@ func (n *Network) branches(t Tree, members [][]int32, own []int32) int32 {
 	r := Route{Src: t.rank, Dst: t.rank, From: int32(len(n.Hops)), Slowest: unit.Unlimited,
 		Tree: int32(len(n.Trees)), Latency: -1}
 	for _, member := range members {
-		way := slices.Concat(own, member)
+		path := slices.Concat(own, member)
 		if t.IsIn {
-			way = slices.Concat(member, own)
+			path = slices.Concat(member, own)
 		}
 		latency := unit.Time(0)
-		for i, l := range way {
+		for i, l := range path {
 			latency = min(latency+n.Links[l].Latency, unit.Forever)
 			if i == 0 {
 				continue
 			}
-			pair := [2]int32{at[way[i-1]], at[l]}
+			pair := [2]int32{at[path[i-1]], at[l]}
 			if follows[pair] {
 				continue
 			}
@@ -111,7 +117,7 @@ func (n *Network) branches(t Tree, members [][]int32, own []int32) int32 {
 			t.Of[pair[1]] = append(t.Of[pair[1]], pair[0])
 		}
 		if latency > r.Latency {
-			r.Latency, t.longest = latency, way
+			r.Latency, t.longest = latency, path
 		}
 	}
 	for _, l := range links {
@@ -124,23 +130,23 @@ func (n *Network) branches(t Tree, members [][]int32, own []int32) int32 {
 	return t.route
 }
 
-// layTree returns the links of a tree in the order of a route, and where each of them is.
+// layTree returns the links of a tree in the order of a route, and the place of each in it.
 func layTree(members [][]int32, own []int32, isIn bool) (links []int32, at map[int32]int32) {
 	links, at = slices.Clone(own), map[int32]int32{}
 	isThere := map[int32]bool{}
 	last := make([]int32, len(members)) // the members' own
 	for i, member := range members {
-		way := slices.Clone(member)
+		path := slices.Clone(member)
 		if isIn { // from the root, as the others
-			slices.Reverse(way)
+			slices.Reverse(path)
 		}
-		for _, l := range way[:len(way)-1] {
+		for _, l := range path[:len(path)-1] {
 			if !isThere[l] {
 				isThere[l] = true
 				links = append(links, l)
 			}
 		}
-		last[i] = way[len(way)-1]
+		last[i] = path[len(path)-1]
 	}
 	if isIn {
 		slices.Reverse(links[len(own):])
@@ -154,10 +160,11 @@ func layTree(members [][]int32, own []int32, isIn bool) (links []int32, at map[i
 	return links, at
 }
 
-// Longest returns the links of the longest way over a route of multimem, in order.
+// Longest returns the links of the path with the longest latency over a route of multimem, in
+// order.
 func (n *Network) Longest(r *Route) []int32 { return n.Trees[r.Tree].longest }
 
-// Join is a switch that adds up, under FIFO, and whoever else waits for several branches.
+// Join collects the branches that a switch adds up under FIFO, or that some other event waits for.
 type Join struct {
 	Left       int32  // branches that have not come
 	Head, Tail Moment // the latest first byte, and the latest last byte, of those that have
