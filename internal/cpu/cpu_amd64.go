@@ -1,13 +1,13 @@
 package cpu
 
-// cpuid returns what the processor says of itself, of subleaf 0.
+// cpuid returns the registers of the CPUID instruction for a leaf, subleaf 0.
 func cpuid(leaf uint32) (eax, ebx, ecx uint32)
 
-// xgetbv returns which registers the system saves, the lower half of XCR0. REQUIRES: OSXSAVE.
+// xgetbv returns the lower half of XCR0: the registers that the system saves. REQUIRES: OSXSAVE.
 func xgetbv() uint32
 
-// HasVectors reports whether there are AVX2 and F16C, and a system that saves their registers:
-// chapter 14 of volume 1 of Intel's "Software Developer's Manual" says how to ask.
+// HasVectors reports whether the processor has AVX2 and F16C, and the system saves their registers.
+// The method is that of Intel's "Software Developer's Manual", volume 1, chapter 14.
 func HasVectors() bool {
 	const (
 		osxsave, avx, f16c = 1 << 27, 1 << 28, 1 << 29 // of leaf 1, in ECX

@@ -2,5 +2,5 @@
 
 package cpu
 
-// HasVectors reports whether there are vectors that this module has assembly for.
+// HasVectors reports false: this module has no assembly for this processor.
 func HasVectors() bool { return false }

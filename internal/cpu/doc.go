@@ -1,4 +1,3 @@
-// Package cpu says whether the processor, and the system, have the vector registers that
-// assembly of this module is written for: AVX2 and F16C. It knows nothing of what is computed in
-// them.
+// Package cpu reports whether the processor and the system support the vector registers of this
+// module's assembly: AVX2 and F16C. It knows nothing of what is computed in them.
 package cpu

@@ -7,8 +7,8 @@ import (
 	"collsim/run"
 )
 
-// Cost is a column that collsim does not have: what a collective costs where an hour of a rank has
-// this price. It stands last in the table, in JSON as "cost.usd", and last in CSV.
+// Cost returns a new column: the cost of a collective, given the price of an hour of a rank. It is
+// the last column of the table and of CSV; in JSON it is "cost.usd".
 func Cost(perRankHour float64) report.Column {
 	dollars := func(r *run.Result) float64 {
 		return float64(r.Time) * 1e-12 / 3600 * float64(r.Point.Spec.Ranks) * perRankHour

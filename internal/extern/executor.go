@@ -10,8 +10,8 @@ import (
 	"collsim/unit"
 )
 
-// InterpreterRow is what somebody else's package looks like that adds an executor: a row, for the
-// table of whoever opens executors (run.OpenWith), under a name for scenarios.
+// InterpreterRow returns the row of a new executor. The program that opens executors (run.OpenWith)
+// adds it to its table; scenarios refer to its name.
 func InterpreterRow() hw.Row {
 	return hw.Row{
 		Name:    "interpreter",
@@ -26,6 +26,7 @@ func InterpreterRow() hw.Row {
 // interpreter executes schedules of float32.
 type interpreter struct{}
 
+// Run implements hw.Executor.
 func (interpreter) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	env, err := job.Check()
 	if err != nil {
@@ -64,4 +65,5 @@ func (interpreter) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	return result, nil
 }
 
+// Close implements hw.Executor.
 func (interpreter) Close() error { return nil }

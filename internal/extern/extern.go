@@ -1,5 +1,5 @@
-// Package extern is what somebody else's package looks like that adds an algorithm: TwoWayRing,
-// used, proven and timed with what collsim exports and nothing else. Copy it to begin your own.
+// Package extern shows how a package outside this repository adds an algorithm: TwoWayRing. It is
+// used, proven and timed with collsim's exported API only. Copy it to begin your own.
 package extern
 
 import (
@@ -8,9 +8,9 @@ import (
 	"collsim/schedule"
 )
 
-// TwoWayRing is an all_gather that goes round the ring in both directions at once, and so in half
-// the rounds. Every block goes as far as half the ring on lane 0, clockwise, and the rest of the
-// way on lane 1, against it. In rank 0's words, with 5 ranks:
+// TwoWayRing returns an all_gather that goes round the ring in both directions at once, in half the
+// rounds. Every block goes half the ring on lane 0, clockwise, and the other half on lane 1,
+// counterclockwise. Steps of rank 0 with 5 ranks:
 //
 //	round   lane 0              lane 1
 //	0       send 0 to 1         send 0 to 4
@@ -31,7 +31,7 @@ func TwoWayRing() algos.Algorithm {
 			if l.Index == 1 {
 				hops, step = (l.Ranks-1)/2, -1
 			}
-			if hops == 0 { // two ranks: one way is all the way
+			if hops == 0 { // two ranks: one direction reaches all
 				return
 			}
 			from, to := l.Rank-step, l.Rank+step

@@ -7,9 +7,9 @@ import (
 	"collsim/unit"
 )
 
-// Petersen is the network of ten ranks and fifteen wires that is named after Petersen: each rank has
-// three neighbours, and reaches all others over two links at most. Ranks 0 to 4 are the outer
-// pentagon, 5 to 9 the star inside.
+// Petersen returns the Petersen graph as a network of ten ranks and fifteen wires. Each rank has
+// three neighbours, and reaches all others over at most two links. Ranks 0 to 4 are the outer
+// pentagon, 5 to 9 the inner star.
 func Petersen(bandwidth unit.Rate, latency unit.Time) (*topology.Graph, error) {
 	var wires []topology.Wire
 	join := func(a, b int) {

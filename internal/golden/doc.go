@@ -1,6 +1,6 @@
-// Package golden holds the numbers of this project to bits that real libraries made: Open MPI,
-// MPICH, Intel MPI, oneCCL, PyTorch's and JAX's gloo, each called without any code of ours. Their
-// outputs are in testdata/recorded, and who made them how is in record/README.md; tests make the
-// inputs again, carry out what a library says that it plays, and compare all bits, without any of
-// the libraries. testdata/summary.txt has which algorithm of ours that is, and what differs.
+// Package golden compares this project's numbers with bits that real libraries computed: Open MPI,
+// MPICH, Intel MPI, oneCCL, and the gloo of PyTorch and JAX, called without any code of ours. Their
+// outputs are in testdata/recorded; record/README.md describes how they were made. Tests generate
+// the inputs again, execute the algorithm that a library reports, and compare all bits, without the
+// libraries. testdata/summary.txt lists our algorithm for each, and the differences.
 package golden

@@ -1,8 +1,8 @@
-// Package input is the one way in which collsim reads what others wrote. Where a file is named it
-// reads regular files alone, and of files, streams and what is packed in either no more than a
-// limit, counted after unpacking. What goes on beyond it is an error with the name and the limit.
+// Package input is the only way in which collsim reads foreign data. A file name must be that of a
+// regular file. Files, streams and their unpacked contents are bounded by a limit. Longer input is
+// an error with the name and the limit.
 //
-// It knows no format. Nothing else opens, reads whole or unpacks (asserted by internal/tidy).
+// It knows no format. No other package opens, reads or unpacks files (asserted by internal/tidy).
 package input
 
 import (
@@ -19,19 +19,20 @@ import (
 	"collsim/unit"
 )
 
-// Usual is the limit where nobody asks for another.
+// Usual is the default limit.
 const Usual = unit.GiB
 
-// Limit is how many bytes an input may have, unpacked; Usual if that is 0.
+// A Limit is the maximal size of an input in bytes, unpacked; Usual if 0.
 type Limit struct {
 	Bytes unit.Bytes
-	Of    string // who leaves no more, for the error: "this machine has 2 GiB left"; or empty
+	// reason of the limit for the error, such as "this machine has 2 GiB left"; or empty
+	Of string
 }
 
-// LongError is the error of an input that goes on beyond its limit.
+// A LongError is the error of an input beyond its limit.
 type LongError struct{ Limit Limit }
 
-// Error says how much was expected at most.
+// Error formats the limit.
 func (e *LongError) Error() string {
 	text := fmt.Sprintf("has more than %v unpacked, which is the limit of an input", e.Limit.Bytes)
 	if e.Limit.Of != "" {
@@ -40,7 +41,7 @@ func (e *LongError) Error() string {
 	return text
 }
 
-// Hint says how the limit is raised; empty where the memory is too little.
+// Hint says how to raise the limit; empty if there is too little memory.
 func (e *LongError) Hint() string {
 	if e.Limit.Of != "" {
 		return ""
@@ -48,10 +49,10 @@ func (e *LongError) Hint() string {
 	return "--input-limit raises it, and input.limit in a scenario for the files that it names"
 }
 
-// KindError is the error of a name that stands for something else than a regular file.
+// A KindError is the error of a name that is no regular file.
 type KindError struct{ Mode fs.FileMode }
 
-// Error names what it is.
+// Error formats the kind of the file.
 func (e *KindError) Error() string {
 	is := "no regular file"
 	switch {
@@ -65,7 +66,7 @@ func (e *KindError) Error() string {
 	return "is " + is + "; a regular file is expected"
 }
 
-// orUsual is the limit itself, or Usual in place of none.
+// orUsual returns the limit, or Usual if there is none.
 func (l Limit) orUsual() Limit {
 	if l.Bytes <= 0 {
 		l.Bytes = Usual
@@ -73,9 +74,9 @@ func (l Limit) orUsual() Limit {
 	return l
 }
 
-// Open opens a regular file, and returns its size. Errors are *fs.PathError: of the system, a
-// *KindError, or a *LongError if its size is beyond the limit. A name is looked at before it is
-// opened, since opening a pipe waits and opening a device may do something.
+// Open opens a regular file and returns its size. Errors are *fs.PathError: of the system, a
+// *KindError, or a *LongError if the file is too large. It checks a name before it opens it:
+// opening a pipe may block, and opening a device may have effects.
 func (l Limit) Open(name string) (*os.File, int64, error) {
 	fail := func(err error) (*os.File, int64, error) {
 		return nil, 0, &fs.PathError{Op: "open", Path: name, Err: err}
@@ -105,7 +106,7 @@ func (l Limit) Open(name string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// regular refuses what is no regular file.
+// regular returns an error for anything but a regular file.
 func regular(info fs.FileInfo) error {
 	switch {
 	case info.IsDir():
@@ -116,7 +117,7 @@ func regular(info fs.FileInfo) error {
 	return nil
 }
 
-// File reads a regular file whole. Errors are those of Open.
+// File reads a regular file as a whole. Errors are those of Open.
 func (l Limit) File(name string) ([]byte, error) {
 	f, size, err := l.Open(name)
 	if err != nil {
@@ -133,7 +134,7 @@ func (l Limit) File(name string) ([]byte, error) {
 	return text, nil
 }
 
-// InFS is File of a file in a file system, which may be of any kind.
+// InFS reads a file of a file system, of any kind.
 func (l Limit) InFS(root fs.FS, name string) ([]byte, error) {
 	f, err := root.Open(name)
 	if err != nil {
@@ -143,10 +144,10 @@ func (l Limit) InFS(root fs.FS, name string) ([]byte, error) {
 	return l.All(f)
 }
 
-// All reads a stream to its end. What is beyond the limit is a *LongError.
+// All reads a stream to its end. A longer one is a *LongError.
 func (l Limit) All(r io.Reader) ([]byte, error) { return l.collect(r, 0) }
 
-// collect reads to the end what has, by its own account, so many bytes.
+// collect reads to the end; size is the expected number of bytes.
 func (l Limit) collect(r io.Reader, size int64) ([]byte, error) {
 	r = l.Reader(r)
 	text := make([]byte, 0, size+512) // as os.ReadFile: files of the system have 0 bytes and a text
@@ -164,14 +165,14 @@ func (l Limit) collect(r io.Reader, size int64) ([]byte, error) {
 	return append(text, rest...), err
 }
 
-// Reader reads from another no more than the limit, and then fails with a *LongError.
+// Reader returns a reader that fails with a *LongError beyond the limit.
 func (l Limit) Reader(r io.Reader) *Reader {
 	l = l.orUsual()
 	return &Reader{in: r, left: int64(l.Bytes), limit: l}
 }
 
-// Unpacked is Reader of what a stream has, if it may be gzipped: both what it has and what comes of
-// it keep the limit.
+// Unpacked returns a Reader that unpacks a gzipped stream, and passes others through. Packed and
+// unpacked bytes are both bounded by the limit.
 func (l Limit) Unpacked(r io.Reader) (*Reader, error) {
 	b := bufio.NewReader(r)
 	if head, _ := b.Peek(2); !Gzipped(head) {
@@ -187,25 +188,25 @@ func (l Limit) Unpacked(r io.Reader) (*Reader, error) {
 	return plain, nil
 }
 
-// Opening is the beginning of what is gzipped, at most size bytes, as far as head tells.
+// Opening unpacks the beginning of gzipped data, as far as head allows, at most size bytes.
 func Opening(head []byte, size int) []byte {
 	z, err := gzip.NewReader(bytes.NewReader(head))
 	if err != nil {
 		return nil
 	}
 	text := make([]byte, size)
-	n, _ := io.ReadFull(z, text) // the beginning of a file ends somewhere
+	n, _ := io.ReadFull(z, text) // head ends anywhere
 	return text[:n]
 }
 
-// Gzipped reports whether something begins as gzip writes it (RFC 1952).
+// Gzipped reports whether data begins with gzip's magic number (RFC 1952).
 func Gzipped(head []byte) bool { return len(head) > 1 && head[0] == 0x1f && head[1] == 0x8b }
 
-// Archive reads the directory of a zip archive of size bytes. Nothing is unpacked: what its members
-// claim is for the caller to judge, by Allows.
+// Archive reads the directory of a zip archive of size bytes. It unpacks nothing: callers check the
+// sizes of members by Allows.
 func Archive(r io.ReaderAt, size int64) (*zip.Reader, error) { return zip.NewReader(r, size) }
 
-// Allows is nil for a number of bytes within the limit.
+// Allows returns an error for more bytes than the limit.
 func (l Limit) Allows(bytes uint64) error {
 	if l = l.orUsual(); bytes > uint64(l.Bytes) {
 		return &LongError{l}
@@ -213,13 +214,13 @@ func (l Limit) Allows(bytes uint64) error {
 	return nil
 }
 
-// Reader is what keeps a limit.
+// A Reader bounds what it reads by a limit.
 type Reader struct {
 	in     io.Reader
 	left   int64
 	limit  Limit
-	packed *Reader    // what it is unpacked from; or nil
-	long   *LongError // once it has failed
+	packed *Reader    // packed data, if any
+	long   *LongError // set once it has failed
 }
 
 // Read implements io.Reader.
@@ -227,7 +228,8 @@ func (r *Reader) Read(b []byte) (int, error) {
 	if r.long != nil {
 		return 0, r.long
 	}
-	n, err := r.in.Read(b[:min(int64(len(b)), r.left+1)]) // one more tells the end from more
+	// one more byte shows whether there is more
+	n, err := r.in.Read(b[:min(int64(len(b)), r.left+1)])
 	if int64(n) > r.left {
 		r.long = &LongError{r.limit}
 		n, err = int(r.left), r.long
@@ -236,7 +238,8 @@ func (r *Reader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Long is the error of the limit, if that was met: a parser that met it may call it something else.
+// Long returns the error of an exceeded limit, else nil. A parser may have reported it as another
+// error.
 func (r *Reader) Long() *LongError {
 	if r.long == nil && r.packed != nil {
 		return r.packed.Long()

@@ -1,7 +1,7 @@
-// Package kernelfit fits the figures of which a kernel's time is made (decision 25) to published
-// times of matmuls and additions, and says how far the model is from others that it has not seen.
-// Its data are tab-separated files in testdata, a row a measurement with its source. Programs do
-// not use it: the figures of presets are what it finds, rounded, and its tests hold them to that.
+// Package kernelfit fits the parameters of the kernel time model to published times of matmuls and
+// additions, and measures the model's error on other data. Its data are tab-separated files in
+// testdata: each row is a measurement with its source. Programs do not use it: presets have its
+// results, rounded, and its tests compare them.
 package kernelfit
 
 import (
@@ -20,7 +20,7 @@ import (
 	"collsim/unit"
 )
 
-// Row is a kernel and how long it was measured to take.
+// A Row is a kernel with its measured time.
 type Row struct {
 	Preset string
 	Op     kernel.Op
@@ -28,7 +28,7 @@ type Row struct {
 	Source string
 }
 
-// Read reads a table of matmuls, or of additions of float16, which has no column k.
+// Read reads a table of matmuls, or of float16 additions, which has no column k.
 func Read(r io.Reader) (rows []Row, err error) {
 	scanner, names := bufio.NewScanner(r), []string(nil)
 	for scanner.Scan() {
@@ -48,7 +48,7 @@ func Read(r io.Reader) (rows []Row, err error) {
 	return rows, scanner.Err()
 }
 
-// parse reads a line.
+// parse parses a line.
 func parse(names, cells []string) (Row, error) {
 	if len(cells) != len(names) {
 		return Row{}, fmt.Errorf("%d columns are expected", len(names))
@@ -85,19 +85,20 @@ func parse(names, cells []string) (Row, error) {
 	return row, nil
 }
 
-// Takes returns the time of a kernel that has a device to itself.
+// Takes returns the time of a kernel that has the device to itself.
 func Takes(d *device.Device, op *kernel.Op) unit.Time {
 	rules := model.Rules{Env: model.Env{Device: *d}}
 	g := rules.GridOf(0, op, nil)
 	return g.Alone(int64(d.GPU.SMs), false)
 }
 
-// Error is the part by which what a row took is missed, of what it took.
+// Error returns the relative error of a row's predicted time.
 func Error(d *device.Device, row *Row) float64 {
 	return math.Abs(float64(Takes(d, &row.Op))/float64(row.Took) - 1)
 }
 
-// loss returns the mean of |ln(time/measured)|, which a fit makes small: twice is as bad as half.
+// loss returns the mean of |ln(time/measured)|, which the fit minimises: a factor of 2 counts like
+// ½.
 func loss(d *device.Device, rows []Row) (sum float64) {
 	for i := range rows {
 		sum += math.Abs(math.Log(float64(Takes(d, &rows[i].Op)) / float64(rows[i].Took)))
@@ -105,28 +106,28 @@ func loss(d *device.Device, rows []Row) (sum float64) {
 	return sum / float64(len(rows))
 }
 
-// Neutral is a device with figures that nobody has fitted: what a fit starts from.
+// Neutral returns a device with generic parameters, the start of a fit.
 func Neutral(d device.Device) device.Device {
 	g := &d.GPU
 	g.MatmulEfficiency = 800_000
 	if g.Float8Efficiency > 0 {
 		g.Float8Efficiency = g.MatmulEfficiency
 	}
-	// Half of the 64 bytes a clock that an SM of NVIDIA's since Volta can load.
+	// Half of the 64 bytes a clock that an SM of NVIDIA GPUs can load since Volta.
 	clock := cmp.Or(g.Clock, device.Hertz(2*unit.GB))
 	g.L2Bandwidth = unit.Rate(int64(g.SMs) * int64(clock) * 32)
 	g.MatmulStart, g.BlockStart = 3*unit.Microsecond, unit.Microsecond
 	return d
 }
 
-// Fitted are the figures that a fit may change.
+// Fitted lists the parameters that a fit may change.
 func Fitted() []string {
 	return []string{"matmul_efficiency", "float8_efficiency", "l2_bandwidth", "matmul_start",
 		"block_start"}
 }
 
-// Fit finds the figures of a device by which its times are nearest to the rows'. It starts from
-// those of Neutral, with more and less of the cache and of a block's start.
+// Fit returns the device whose times are nearest to the rows'. It starts from Neutral, with higher
+// and lower cache bandwidths and block starts.
 func Fit(d device.Device, rows []Row) (best device.Device) {
 	least := math.Inf(1)
 	for _, cache := range []float64{0.25, 1} {
@@ -142,8 +143,8 @@ func Fit(d device.Device, rows []Row) (best device.Device) {
 	return best
 }
 
-// descend changes one figure after another by a factor, as long as that brings times nearer to the
-// rows', and then by smaller factors.
+// descend changes one parameter after the other by a factor, as long as the loss decreases, and
+// then by smaller factors.
 func descend(d *device.Device, rows []Row) float64 {
 	least := loss(d, rows)
 	for _, factor := range []float64{1.5, 1.2, 1.08, 1.03} {
@@ -163,7 +164,7 @@ func descend(d *device.Device, rows []Row) float64 {
 	return least
 }
 
-// scale multiplies a figure, a share up to all.
+// scale multiplies a parameter; shares are at most 1.
 func scale(d *device.Device, name string, by float64) {
 	g := &d.GPU
 	switch name {
@@ -180,11 +181,12 @@ func scale(d *device.Device, name string, by float64) {
 	}
 }
 
+// share multiplies a share, up to all.
 func share(s *unit.Share, by float64) {
 	*s = min(unit.Share(float64(*s)*by), device.AllEfficiency)
 }
 
-// Quantile is that part of sorted errors.
+// Quantile returns a quantile of errors; 0 of none.
 func Quantile(errors []float64, q float64) float64 {
 	if len(errors) == 0 {
 		return 0

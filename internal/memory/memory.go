@@ -1,8 +1,9 @@
-// Package memory tells how much memory this process may still take: what the machine has left, or
-// what its control groups (versions 1 and 2 of Linux) or its own limit (ulimit -v) leave of it.
+// Package memory reports how much memory this process may still take. That is limited by the
+// machine's free memory, by control groups (versions 1 and 2 of Linux), and by the process's own
+// limit (ulimit -v).
 //
-// What is read differs from one moment to the next. Only commands and executors may ask; whoever
-// else needs to know is told, as data, by its caller.
+// The values change all the time. Only commands and executors may read them; they pass them to
+// others as data.
 package memory
 
 import (
@@ -16,16 +17,16 @@ import (
 	"collsim/internal/input"
 )
 
-// Free is memory that may still be taken.
+// Free is an amount of memory that may still be taken.
 type Free struct {
 	Bytes int64
-	Of    Owner // who leaves least
+	Of    Owner // the tightest limit
 }
 
-// String is whose memory it is: "this machine", "the control group", "the limit of this process".
+// String formats the limit: "this machine", "the control group", "the limit of this process".
 func (f Free) String() string { return f.Of.String() }
 
-// Owner is whose memory it is.
+// An Owner is a source of a limit.
 type Owner uint8
 
 // The owners.
@@ -35,15 +36,15 @@ const (
 	Process       // a limit on the addresses of this process
 )
 
-// String is what is said to have so much left.
+// String formats the owner.
 func (o Owner) String() string {
 	return [...]string{"this machine", "the control group", "the limit of this process"}[o]
 }
 
-// Read is what this process may still take. It is false where the system does not tell.
+// Read returns what this process may still take. It returns false if the system does not report it.
 func Read() (Free, bool) { return ReadFrom(os.DirFS("/")) }
 
-// ReadFrom is Read with another root of the system's files.
+// ReadFrom does the work of Read on another root of the system's files.
 func ReadFrom(root fs.FS) (Free, bool) {
 	free, known := Free{}, false
 	if n, ok := field(root, "proc/meminfo", "MemAvailable:"); ok && n <= math.MaxInt64>>10 {
@@ -74,11 +75,11 @@ func ReadFrom(root fs.FS) (Free, bool) {
 	return free, known
 }
 
-// reserve is the addresses that threads and the garbage collector take without using them: a
-// thread's stack and arena are 72 MiB.
+// reserve is address space that threads and the garbage collector reserve without using it: a
+// thread's stack and arena have 72 MiB.
 const reserve = 256 << 20
 
-// addresses is what the limit on a process's addresses leaves; false if it has none.
+// addresses returns what the limit on the process's address space leaves; false if there is none.
 func addresses(root fs.FS) (int64, bool) {
 	limits, _ := input.Limit{}.InFS(root, "proc/self/limits")
 	for line := range strings.Lines(string(limits)) {
@@ -89,7 +90,7 @@ func addresses(root fs.FS) (int64, bool) {
 		}
 		limit, err := strconv.ParseInt(words[0], 10, 64)
 		used, known := field(root, "proc/self/status", "VmSize:")
-		if err != nil || limit < 0 || !known { // as "unlimited"
+		if err != nil || limit < 0 || !known { // such as "unlimited"
 			return 0, false
 		}
 		return max(limit-min(used, math.MaxInt64>>10)<<10-reserve, 0), true
@@ -97,11 +98,11 @@ func addresses(root fs.FS) (int64, bool) {
 	return 0, false
 }
 
-// version is how a version of control groups tells what it allows.
+// A version describes the files of a version of control groups.
 type version struct {
-	mounts      []string // where it may be mounted
+	mounts      []string // possible mount points
 	limit, used string   // files
-	cache       string   // the line of memory.stat with what is given back on demand
+	cache       string   // line of memory.stat with the reclaimable memory
 }
 
 var (
@@ -111,8 +112,8 @@ var (
 		"memory.current", "inactive_file"}
 )
 
-// left is what a group and those above it leave; false if none of them has a limit. Within a
-// container the path may be that of outside: groups that are not there are passed over.
+// left returns what a group and its ancestors leave; false if none has a limit. In a container the
+// path may be the host's, so missing groups are skipped.
 func (v *version) left(root fs.FS, group string) (least int64, limited bool) {
 	for _, mount := range v.mounts {
 		for at := path.Clean("/" + group); ; at = path.Dir(at) {
@@ -127,10 +128,10 @@ func (v *version) left(root fs.FS, group string) (least int64, limited bool) {
 	return least, limited
 }
 
-// of is what one group leaves.
+// of returns what one group leaves.
 func (v *version) of(root fs.FS, dir string) (int64, bool) {
 	limit, ok := number(root, path.Join(dir, v.limit))
-	if !ok || limit >= math.MaxInt64/2 { // version 1 says so of none
+	if !ok || limit >= math.MaxInt64/2 { // version 1 has no other value for none
 		return 0, false
 	}
 	used, ok := number(root, path.Join(dir, v.used))
@@ -141,7 +142,7 @@ func (v *version) of(root fs.FS, dir string) (int64, bool) {
 	return max(limit-max(used-max(cache, 0), 0), 0), true
 }
 
-// number is what a file of one number says; "max" is none.
+// number reads a file with one number; "max" is none.
 func number(root fs.FS, name string) (int64, bool) {
 	text, err := input.Limit{}.InFS(root, name)
 	if err != nil {
@@ -151,7 +152,7 @@ func number(root fs.FS, name string) (int64, bool) {
 	return n, err == nil && n >= 0
 }
 
-// field is the number behind a name in a file of lines.
+// field reads the number after a name in a file of lines.
 func field(root fs.FS, name, key string) (int64, bool) {
 	text, _ := input.Limit{}.InFS(root, name)
 	for line := range strings.Lines(string(text)) {

@@ -1,13 +1,13 @@
-// Command mutate changes one place of a package at a time and runs tests on it: it says which
-// changes they notice. It draws from all changes of one operator, constant, condition or
-// statement, the same ones for the same seed; what does not build counts for nothing, and another
-// one is drawn. What runs into the time limit is noticed. Nothing in the working tree is changed.
+// Command mutate changes one place of a package at a time, runs tests, and reports which changes
+// they detect. It draws from all changes of one operator, constant, condition or statement; the
+// seed determines the choice. A change that does not build is replaced by another. A timeout counts
+// as detected. It does not change the working tree.
 //
 //	go run ./internal/mutate -n 20 -seed 1 ./sim/model ./report
 //	go run ./internal/mutate -n 20 -tests ./sim/... ./sim/model
 //	go run ./internal/mutate -at grid.go:139 ./sim/model
 //
-// A change that survives is a rule that no test holds, or one that makes no difference.
+// A change that survives shows a rule without a test, or has no effect.
 package main
 
 import (
@@ -35,13 +35,14 @@ func main() {
 	}
 }
 
-// options are what the command is told.
+// options holds the command's flags.
 type options struct {
 	n              int
 	seed           uint64
 	tests, at, max string
 }
 
+// run parses the flags, and mutates the packages.
 func run(ctx context.Context, args []string, out io.Writer) error {
 	var o options
 	flags := flag.NewFlagSet("mutate", flag.ContinueOnError)
@@ -64,14 +65,14 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// pkg is what go list says of a package.
+// A pkg is a package as go list describes it.
 type pkg struct {
 	Dir        string
 	ImportPath string
 	GoFiles    []string
 }
 
-// mutate tries changes of a package and prints what became of each.
+// mutate tries changes of a package and prints the verdict on each.
 func (o *options) mutate(ctx context.Context, name string, out io.Writer) error {
 	text, err := exec.CommandContext(ctx, "go", "list", "-json=Dir,ImportPath,GoFiles", name).Output()
 	if err != nil {
@@ -113,7 +114,7 @@ func (o *options) mutate(ctx context.Context, name string, out io.Writer) error 
 	return nil
 }
 
-// draw lists the changes of a package in the order in which they are tried.
+// draw lists the changes of a package in the order of trial.
 func (o *options) draw(p *pkg) (list []mutant, err error) {
 	for _, file := range p.GoFiles {
 		text, err := os.ReadFile(filepath.Join(p.Dir, file))
@@ -138,16 +139,16 @@ func (o *options) draw(p *pkg) (list []mutant, err error) {
 	return list, nil
 }
 
-// verdict is what became of a change.
+// A verdict is the result of a change.
 type verdict string
 
 const (
 	killed   verdict = "killed"
 	survived verdict = "survived"
-	broken   verdict = "broken" // it does not build
+	broken   verdict = "broken" // does not build
 )
 
-// try runs tests with a change, or with none, of which the compiler is told by an overlay.
+// try runs tests with a change, which an overlay applies for the compiler, or without one.
 func (o *options) try(ctx context.Context, p *pkg, m *mutant, tests []string) (verdict, error) {
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {

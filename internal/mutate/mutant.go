@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// mutant is a change of one place of a file: what stands from an offset on becomes something else.
+// A mutant is a change of one place of a file: the text between two offsets is replaced.
 type mutant struct {
 	file     string
 	line     int
@@ -16,7 +16,7 @@ type mutant struct {
 	was, is  string
 }
 
-// String is such as "grid.go:139: < becomes <=".
+// String formats the change, as in "grid.go:139: < becomes <=".
 func (m mutant) String() string {
 	is := m.is
 	if is == "{}" {
@@ -25,7 +25,7 @@ func (m mutant) String() string {
 	return fmt.Sprintf("%s:%d: %s becomes %s", m.file, m.line, oneLine(m.was), oneLine(is))
 }
 
-// oneLine is a text up to the end of its line.
+// oneLine returns the first line of a text.
 func oneLine(text string) string {
 	for i, r := range text {
 		if r == '\n' || i > 50 {
@@ -35,12 +35,12 @@ func oneLine(text string) string {
 	return text
 }
 
-// apply makes the change in the text of the file.
+// apply applies the change to the text of the file.
 func (m mutant) apply(text []byte) []byte {
 	return append(append(append([]byte{}, text[:m.from]...), m.is...), text[m.to:]...)
 }
 
-// swaps are the operators that become others.
+// swaps maps operators to their replacements.
 func swaps() map[token.Token]string {
 	return map[token.Token]string{token.ADD: "-", token.SUB: "+", token.MUL: "/", token.QUO: "*",
 		token.REM: "*", token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">",
@@ -49,14 +49,13 @@ func swaps() map[token.Token]string {
 		token.ADD_ASSIGN: "-=", token.SUB_ASSIGN: "+=", token.MUL_ASSIGN: "/=", token.QUO_ASSIGN: "*="}
 }
 
-// names are those that become others.
+// names maps names to their replacements.
 func names() map[string]string {
 	return map[string]string{"min": "max", "max": "min", "true": "false", "false": "true"}
 }
 
-// mutantsOf lists the mutants of a file, in the order of their places: another operator, a constant
-// that is one more or the other truth, a condition that is the opposite, min for max, and a
-// statement less.
+// mutantsOf lists the mutants of a file in order: another operator, an incremented or negated
+// constant, a negated condition, min for max, and a removed statement.
 func mutantsOf(name string, text []byte) ([]mutant, error) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, name, text, parser.SkipObjectResolution)

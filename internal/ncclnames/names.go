@@ -1,5 +1,5 @@
-// Package ncclnames has the names of the environment variables that NCCL reads, so that a name
-// without an effect in a simulation is told from a misspelt one.
+// Package ncclnames has the names of the environment variables that NCCL reads. They distinguish a
+// name without an effect in a simulation from a misspelt one.
 package ncclnames
 
 import (
@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// names are those of NCCL 2.30.7: of src what NCCL_PARAM and ncclGetEnv name, and
-// docs/userguide/source/env.rst; one a line.
+// names lists the variables of NCCL 2.30.7, one a line: the arguments of NCCL_PARAM and ncclGetEnv
+// in src, and docs/userguide/source/env.rst.
 //
 //go:embed names.txt
 var names string
 
-// IsReal reports whether NCCL reads a variable of that name.
+// IsReal reports whether NCCL reads a variable with that name.
 func IsReal(name string) bool { return slices.Contains(strings.Fields(names), name) }

@@ -1,6 +1,5 @@
-// Package nearest finds the names that somebody who mistyped one may have meant, so that every
-// error in the program that refuses a name suggests in the same way. It knows nothing of what the
-// names stand for.
+// Package nearest finds known names similar to a mistyped one, so that every error that refuses a
+// name suggests alike. It knows nothing of what the names stand for.
 package nearest
 
 import (
@@ -8,10 +7,9 @@ import (
 	"strings"
 )
 
-// To returns the candidates that are nearest to name, nearest first and at most limit of them;
-// equally near ones stay in the given order. A candidate counts as near when no more than a third
-// of the longer name's letters (and at least one) would have to be changed, or when one name
-// continues the other.
+// To returns the candidates nearest to name, nearest first, at most limit of them. Equally near
+// ones keep their order. A candidate is near if at most a third of the longer name's letters (and
+// at least one) must change, or if one name continues the other.
 func To(name string, candidates []string, limit int) []string {
 	type near struct {
 		name     string
@@ -38,12 +36,13 @@ func To(name string, candidates []string, limit int) []string {
 // maxLength bounds the work: longer names are compared by their beginnings.
 const maxLength = 64
 
+// shorten cuts a name to maxLength bytes.
 func shorten(s string) string { return s[:min(len(s), maxLength)] }
 
-// Distance is the optimal string alignment distance, in bytes: the least number of insertions,
-// deletions, replacements and swaps of neighbours that turn a into b, no place edited twice.
-// Source: Damerau, "A technique for computer detection and correction of spelling errors",
-// CACM 7 (1964).
+// Distance returns the optimal string alignment distance in bytes. It is the least number of
+// insertions, deletions, replacements and swaps of neighbours that turn a into b, with no place
+// edited twice. Source: Damerau, "A technique for computer detection and correction of spelling
+// errors", CACM 7 (1964).
 func Distance(a, b string) int {
 	a, b = shorten(a), shorten(b)
 	// Rows of the edit matrix: before[j], row[j], next[j] for prefixes a[:i-1], a[:i], a[:i+1].

@@ -1,9 +1,9 @@
-// Package output is the one way in which collsim writes files. A file is written beside its place
-// under another name, and takes the place when all of it has reached the disk: whatever ends the
-// program or fills the disk, nobody finds half a file under its final name, and what was there
-// before stays until then. A Plan says before anything is run what cannot be written.
+// Package output is the only way in which collsim writes files. A file is written to a temporary
+// name beside its final one, and renamed once it is on the disk. So a crash or a full disk leaves
+// no partial file, and the previous file stays until then. A Plan reports files that cannot be
+// written before anything is run.
 //
-// It knows nothing of what is written, and prints nothing. Nothing else opens a file for writing
+// It knows nothing of the contents, and prints nothing. No other package opens a file for writing
 // (asserted by internal/tidy).
 package output
 
@@ -18,9 +18,9 @@ import (
 	"syscall"
 )
 
-// Write puts into a file what a function writes. A symbolic link goes on to point to where it did;
-// a file that was there keeps its permissions; what is no ordinary file (a device, a pipe) is
-// written to as it is. Errors are the function's, or *fs.PathError with this name.
+// Write writes a file with a function. A symbolic link keeps its target; an existing file keeps its
+// permissions; a device or a pipe is written directly. Errors are the function's, or *fs.PathError
+// with this name.
 func Write(name string, write func(io.Writer) error) error {
 	at, err := find(name)
 	if err != nil {
@@ -36,7 +36,7 @@ func Write(name string, write func(io.Writer) error) error {
 	return failed(name, at.put(write))
 }
 
-// Bytes is Write for what is there already.
+// Bytes writes text to a file, as Write does.
 func Bytes(name string, text []byte) error {
 	return Write(name, func(w io.Writer) error {
 		_, err := w.Write(text)
@@ -44,14 +44,14 @@ func Bytes(name string, text []byte) error {
 	})
 }
 
-// place is where the content of a file is to be.
+// A place is the destination of a file.
 type place struct {
-	real    string      // its name, without symbolic links; empty if it is special
-	info    fs.FileInfo // of what is there, nil for nothing
+	real    string      // name without symbolic links; empty if special
+	info    fs.FileInfo // of the existing file, nil for none
 	special bool        // neither a file nor a directory
 }
 
-// find follows a name to where it leads.
+// find resolves a name.
 func find(name string) (at place, err error) {
 	at.info, err = os.Stat(name)
 	switch {
@@ -69,10 +69,10 @@ func find(name string) (at place, err error) {
 	return at, err
 }
 
-// maxLinks is how many symbolic links may follow each other.
+// maxLinks bounds chains of symbolic links.
 const maxLinks = 40
 
-// follow returns the absolute name of a file, or of one that could be made, without symbolic links.
+// follow returns the absolute name of an existing or future file, without symbolic links.
 func follow(name string) (string, error) {
 	for range maxLinks {
 		dir, err := filepath.EvalSymlinks(filepath.Dir(name))
@@ -91,7 +91,7 @@ func follow(name string) (string, error) {
 	return "", syscall.ELOOP
 }
 
-// put writes beside the place, and then moves there.
+// put writes a temporary file beside the place, and renames it.
 func (at *place) put(write func(io.Writer) error) (err error) {
 	f, err := temporary(filepath.Dir(at.real))
 	if err != nil {
@@ -112,7 +112,7 @@ func (at *place) put(write func(io.Writer) error) (err error) {
 			return err
 		}
 	}
-	// Some file systems find out only now that they are full.
+	// Some file systems report only here that they are full.
 	if err := f.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) &&
 		!errors.Is(err, syscall.EINVAL) {
 		return err
@@ -127,7 +127,7 @@ func (at *place) put(write func(io.Writer) error) (err error) {
 	return nil
 }
 
-// flushed has a function write to a file, through a buffer.
+// flushed calls write with a buffer on a file.
 func flushed(f *os.File, write func(io.Writer) error) error {
 	b := bufio.NewWriterSize(f, 1<<16)
 	if err := write(b); err != nil {
@@ -136,11 +136,11 @@ func flushed(f *os.File, write func(io.Writer) error) error {
 	return b.Flush()
 }
 
-// maxTemporary is how many files of one process may be on their way to a directory.
+// maxTemporary bounds the temporary files of a process in a directory.
 const maxTemporary = 1 << 16
 
-// temporary makes a file that nobody else has, with the permissions of a new one. Its name is short
-// whatever the final name is, and hidden.
+// temporary creates a file with a new name and default permissions. The name is hidden, and short
+// whatever the final name is.
 func temporary(dir string) (*os.File, error) {
 	for i := range maxTemporary {
 		name := filepath.Join(dir, fmt.Sprintf(".collsim-%d-%d", os.Getpid(), i))
@@ -152,8 +152,8 @@ func temporary(dir string) (*os.File, error) {
 	return nil, fs.ErrExist
 }
 
-// failed gives an error of the operating system the name that the caller knows, in place of that of
-// a temporary file. What is no such error stays as it is.
+// failed returns an error of the system with the caller's name instead of a temporary file's. Other
+// errors stay.
 func failed(name string, err error) error {
 	var path *fs.PathError
 	var link *os.LinkError

@@ -7,28 +7,28 @@ import (
 	"path/filepath"
 )
 
-// Plan knows the files that a command reads, and those that it is going to write. Its zero value
-// knows none.
+// A Plan records the files that a command reads, and those that it will write. Its zero value is
+// empty.
 type Plan struct {
 	kept  []kept
-	taken map[string]string // by real name: what for
+	taken map[string]string // use, by real name
 	tried map[string]error  // by directory
 }
 
-// kept is a file that must stay as it is.
+// A kept file must not be overwritten.
 type kept struct {
 	info fs.FileInfo
 	what string
 }
 
-// Clash is a file that is wanted for two things.
+// A Clash is the error of a file with two uses.
 type Clash struct {
 	Name        string
-	What, Other string // what it was to be now, and what it is already
-	Kept        bool   // Other was told to Keep
+	What, Other string // new use, existing use
+	Kept        bool   // Other is an argument of Keep
 }
 
-// Error says which file is wanted for which two.
+// Error formats the file and both uses.
 func (e *Clash) Error() string {
 	if e.Kept {
 		return fmt.Sprintf("%s: %s would overwrite %s", e.Name, e.What, e.Other)
@@ -36,18 +36,18 @@ func (e *Clash) Error() string {
 	return fmt.Sprintf("%s and %s would both be written to %s", e.Other, e.What, e.Name)
 }
 
-// Keep says that a file must not be overwritten under any of its names: "an input", say. What is
-// no ordinary file cannot be.
+// Keep protects a file from being overwritten under any of its names; what is its use, such as "an
+// input". Devices and pipes are not protected.
 func (p *Plan) Keep(info fs.FileInfo, what string) {
 	if info.Mode().IsRegular() {
 		p.kept = append(p.kept, kept{info, what})
 	}
 }
 
-// Take says that a file is going to be written, and what it is to be. It is a *Clash if it is to be
-// something else too, or must not be overwritten, whatever names it has; and an *fs.PathError if it
-// cannot be written: its directory is tried, and a file that is there must be open to writing.
-// Nothing is changed. A device or a pipe may be taken several times.
+// Take registers a file to be written, and its use. It returns a *Clash if the file, under any
+// name, has another use or is kept. It returns an *fs.PathError if the file cannot be written: it
+// tries the directory, and an existing file must be writable. Nothing is changed. A device or a
+// pipe may be taken several times.
 func (p *Plan) Take(name, what string) error {
 	at, err := find(name)
 	if err != nil {
@@ -73,9 +73,9 @@ func (p *Plan) Take(name, what string) error {
 // Any reports whether a file has been taken.
 func (p *Plan) Any() bool { return len(p.taken) > 0 }
 
-// try tries whether a place takes a file.
+// try tests whether a place can be written.
 func (p *Plan) try(name string, at *place) error {
-	if at.info != nil && at.info.Mode()&fs.ModeNamedPipe == 0 { // which would wait for a reader
+	if at.info != nil && at.info.Mode()&fs.ModeNamedPipe == 0 { // a pipe would block
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
 		if err != nil {
 			return err
@@ -99,7 +99,7 @@ func (p *Plan) try(name string, at *place) error {
 	return err
 }
 
-// tryDirectory makes a file and takes it away.
+// tryDirectory creates and removes a file.
 func tryDirectory(dir string) error {
 	f, err := temporary(dir)
 	if err != nil {
@@ -111,8 +111,8 @@ func tryDirectory(dir string) error {
 	return os.Remove(f.Name())
 }
 
-// Below reports whether a file is in a directory or below it, whatever symbolic links are on the
-// way. Both may be relative.
+// Below reports whether a file is in a directory or below it, with all symbolic links resolved.
+// Both may be relative.
 func Below(dir, name string) (bool, error) {
 	top, err := filepath.EvalSymlinks(dir)
 	if err != nil {

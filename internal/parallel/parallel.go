@@ -1,5 +1,5 @@
-// Package parallel does on all processors what is to be done for many things, each by itself. It
-// knows nothing of what that is, and leaves no trace of how many processors there were.
+// Package parallel distributes independent work over all processors. It knows nothing of the work,
+// and its results do not depend on the number of processors.
 package parallel
 
 import (
@@ -10,8 +10,9 @@ import (
 	"sync/atomic"
 )
 
-// Each calls what worker returns, which it does once a goroutine, for 0 to n − 1. They write to
-// different places, so that nothing depends on their order. A panic belongs to the caller.
+// Each calls a function for 0 to n − 1 on several goroutines. Each goroutine gets its function from
+// worker. The calls must write to different places, so that nothing depends on their order. A panic
+// is raised again in the caller.
 func Each(n int, worker func() func(i int)) {
 	workers := min(runtime.GOMAXPROCS(0), n)
 	each := max(1, n/max(1, 16*workers))
@@ -20,8 +21,8 @@ func Each(n int, worker func() func(i int)) {
 	work := func() {
 		defer func() {
 			if p := recover(); p != nil {
-				told := fmt.Sprintf("%v\n\n%s", p, debug.Stack())
-				panicked.CompareAndSwap(nil, &told)
+				text := fmt.Sprintf("%v\n\n%s", p, debug.Stack())
+				panicked.CompareAndSwap(nil, &text)
 			}
 		}()
 		do := worker()
@@ -43,7 +44,7 @@ func Each(n int, worker func() func(i int)) {
 		work()
 	}
 	done.Wait()
-	if told := panicked.Load(); told != nil {
-		panic(*told)
+	if text := panicked.Load(); text != nil {
+		panic(*text)
 	}
 }

@@ -1,8 +1,7 @@
-// Package samples finds what other programs wrote, for tests: schedules, traces and tables of
-// measurements. A part of every collection is in the repository, in testdata/samples beside what
-// reads it; a test runs on this part everywhere. Where the whole collection lies beside the
-// repository, the long tier runs the same test on it as well. The package must not know what a file
-// means.
+// Package samples finds files of other programs for tests: schedules, traces and tables of
+// measurements. The repository has a part of every collection, in testdata/samples beside its
+// reader, and tests always run on it. The long tier also runs them on the whole collection, if it
+// is present beside the repository. The package must not know what a file means.
 package samples
 
 import (
@@ -17,10 +16,11 @@ import (
 	"collsim/internal/tier"
 )
 
-// collection is a set of samples: its part below the repository, the whole below the folder shared
-// beside the repository.
+// A collection is a set of samples. The part is below the repository, the whole below the folder
+// shared beside it.
 type collection struct{ name, part, whole string }
 
+// collections lists all collections.
 func collections() []collection {
 	return []collection{
 		{"chakra_et", "formats/chakra", "schedules/chakra_et"},
@@ -34,16 +34,15 @@ func collections() []collection {
 	}
 }
 
-// Set is a collection of files, or a part of one.
+// A Set is a collection of files, or a part of one.
 type Set struct {
 	Dir   string
 	Whole bool
-	// Cases are the tables of the index of the collection, key by key; none if it has no index.
+	// Cases holds the tables of the collection's index, by key; none without an index.
 	Cases []map[string]string
 }
 
-// Each runs a test on the part of a collection that is in the repository and, in the long tier, on
-// the whole of it where that lies beside the repository.
+// Each runs a test on each of the Sets of a collection.
 func Each(t *testing.T, name string, test func(t *testing.T, s Set)) {
 	t.Helper()
 	for _, s := range Sets(t, name) {
@@ -51,8 +50,8 @@ func Each(t *testing.T, name string, test func(t *testing.T, s Set)) {
 	}
 }
 
-// Sets are the part of a collection that is in the repository and, in the long tier, the whole of
-// it where that lies beside the repository.
+// Sets returns the part of a collection in the repository. In the long tier, it also returns the
+// whole collection if that is present beside the repository.
 func Sets(t testing.TB, name string) (sets []Set) {
 	t.Helper()
 	root := repository(t)
@@ -73,7 +72,7 @@ func Sets(t testing.TB, name string) (sets []Set) {
 	return sets
 }
 
-// Of chooses what is known of the part, or of the whole.
+// Of returns the expectation for the part or for the whole.
 func Of[T any](s Set, part, whole T) T {
 	if s.Whole {
 		return whole
@@ -81,7 +80,7 @@ func Of[T any](s Set, part, whole T) T {
 	return part
 }
 
-// Path is where a file of the set is.
+// Path returns the path of a file of the set.
 func (s Set) Path(name string) string { return filepath.Join(s.Dir, filepath.FromSlash(name)) }
 
 // Has reports whether the set has a file.
@@ -90,7 +89,7 @@ func (s Set) Has(name string) bool {
 	return err == nil
 }
 
-// index reads an index.toml, which holds nothing but tables named case, of strings and numbers.
+// index reads an index.toml, which only has tables named case, with strings and numbers.
 func index(t testing.TB, dir string) (cases []map[string]string) {
 	text, err := input.Limit{}.File(filepath.Join(dir, "index.toml"))
 	if os.IsNotExist(err) {
@@ -109,7 +108,7 @@ func index(t testing.TB, dir string) (cases []map[string]string) {
 	return cases
 }
 
-// repository is the folder with go.mod that the test runs below.
+// repository returns the folder with go.mod above the test.
 func repository(t testing.TB) string {
 	dir, err := filepath.Abs(".")
 	require.NoError(t, err)

@@ -21,27 +21,27 @@ func main() {
 	}
 }
 
-// event is a line of go test -json (go doc test2json).
+// An event is a line of go test -json (go doc test2json).
 type event struct {
 	Action, Package, Test, Output, ImportPath string
 }
 
-// skip is a test that was left out.
+// A skip is a skipped test.
 type skip struct{ test, reason string } // "hw/mpi.TestErrors"
 
-// results is what became of the tests.
+// results holds the results of the tests.
 type results struct {
 	skips  []skip
 	failed bool
 }
 
-// module begins the path of every package.
+// module is the prefix of every package's path.
 const module = "collsim/"
 
-// read follows the tests, and prints what go test prints of them: a line for each package, and all
-// that a test has said that failed.
+// read reads the events, and prints what go test prints: a line for each package, and the output of
+// failed tests.
 func read(in io.Reader, out io.Writer) (r results, err error) {
-	said := map[[2]string][]string{} // by tests that have not ended
+	said := map[[2]string][]string{} // of tests that have not ended
 	lines := bufio.NewReader(in)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -52,7 +52,7 @@ func read(in io.Reader, out io.Writer) (r results, err error) {
 			return r, err
 		}
 		var e event
-		if json.Unmarshal(line, &e) != nil { // what go itself has to say
+		if json.Unmarshal(line, &e) != nil { // a message of go itself
 			fmt.Fprintf(out, "%s", line)
 			continue
 		}
@@ -60,7 +60,7 @@ func read(in io.Reader, out io.Writer) (r results, err error) {
 	}
 }
 
-// take notes an event.
+// take handles an event.
 func (r *results) take(e *event, said map[[2]string][]string, out io.Writer) {
 	test := [2]string{e.Package, e.Test}
 	switch e.Action {
@@ -85,7 +85,7 @@ func (r *results) take(e *event, said map[[2]string][]string, out io.Writer) {
 	case "fail", "build-fail":
 		r.failed = true
 		var tests []string
-		for of := range said { // of a package, all that have not ended: it has panicked
+		for of := range said { // if a package fails, its unfinished tests have panicked
 			if of[0] == e.Package && (e.Test == "" || of[1] == e.Test) {
 				tests = append(tests, of[1])
 			}
@@ -98,7 +98,7 @@ func (r *results) take(e *event, said map[[2]string][]string, out io.Writer) {
 	}
 }
 
-// reason is what a test has said before it was left out.
+// reason returns a skipped test's reason from its output.
 func reason(said []string) string {
 	var words []string
 	for _, line := range said {
@@ -116,7 +116,7 @@ func reason(said []string) string {
 	return strings.Join(words, " ")
 }
 
-// judge lists what was left out, and reports whether that is all as it may be.
+// judge lists the skipped tests, and reports whether all were allowed and no test failed.
 func (r *results) judge(out io.Writer, table []row, lacks func(need) bool) bool {
 	good := !r.failed
 	for _, s := range r.skips {
@@ -131,7 +131,7 @@ func (r *results) judge(out io.Writer, table []row, lacks func(need) bool) bool 
 	return good
 }
 
-// unexpected says why a test should not have been left out, empty if it may be.
+// unexpected returns why a test should not have been skipped; empty if it may be.
 func (s *skip) unexpected(table []row, lacks func(need) bool) string {
 	if s.reason == "" {
 		return "it gives no reason"

@@ -7,12 +7,12 @@ import (
 	"runtime"
 )
 
-// need is what a test may have to do without: what a machine can lack, in words.
+// A need is a requirement of tests that a machine may lack, in words.
 type need string
 
 // The needs.
 const (
-	nothing      need = "" // it is left out on every machine
+	nothing      need = "" // skipped on every machine
 	python       need = "python3 with numpy, ml_dtypes and safetensors"
 	mpi          need = "Open MPI (mpirun)"
 	mpi41        need = "Open MPI 4.1 with ompi_info"
@@ -29,19 +29,20 @@ const (
 	shared       need = "files of others beside the repository (../shared)"
 )
 
-// row is tests that may be left out for a reason where a need is not met.
+// A row allows tests to be skipped for a reason if a need is not met.
 type row struct {
-	tests  string // of "hw/mpi.TestErrors", as a regular expression
-	reason string // the same
+	tests  string // regular expression for names like "hw/mpi.TestErrors"
+	reason string // regular expression
 	need   need
 }
 
+// is reports whether the row is about a skipped test.
 func (r *row) is(s *skip) bool {
 	return regexp.MustCompile("^(?:"+r.tests+")").MatchString(s.test) &&
 		regexp.MustCompile(r.reason).MatchString(s.reason)
 }
 
-// table says which tests may be left out.
+// table lists the tests that may be skipped.
 func table() []row {
 	return []row{
 		{`formats/arrays\.TestPython$`, `^left out: `, python},
@@ -71,8 +72,8 @@ func table() []row {
 	}
 }
 
-// lacking reports whether this machine has not what is needed. It looks for itself, and not as the
-// tests do: a test that sees nothing where there is something is what is looked for.
+// lacking reports whether this machine lacks a need. It checks independently of the tests, to find
+// tests that wrongly see nothing.
 func lacking(n need) bool {
 	runs := func(line string) bool { return exec.Command("sh", "-c", line).Run() == nil }
 	set := func(name string) bool { return os.Getenv(name) != "" }

@@ -2,5 +2,5 @@
 
 package tier
 
-// Long says whether this is the long tier.
+// Long reports whether this is the long tier.
 const Long = false

@@ -1,8 +1,8 @@
-// Package tier says how much a test tries: a sample in the short tier, which `go test ./...` is,
-// and everything in the long one (`-tags long`), which .ci/run runs besides. Under the race
-// detector, which makes a program ten times as slow, what has no goroutines tries less. .ci/run
-// runs the long tier only of packages whose test binary the tag changes: those that depend on this
-// package are among them. The package must not know what is tried.
+// Package tier selects how much a test tries: a sample in the short tier (`go test ./...`),
+// everything in the long tier (`-tags long`), which .ci/run also runs. Tests without goroutines try
+// less under the race detector, which slows programs tenfold. .ci/run runs the long tier only of
+// packages whose test binary depends on the tag, and so on this package. The package must not know
+// what is tried.
 package tier
 
 import (
@@ -11,10 +11,9 @@ import (
 	"testing"
 )
 
-// Main is m.Run with a heap that grows more between collections: tests build and drop thousands of
-// small things, and would spend a fifth of their time on collecting them. What is never written to
-// takes no memory, but counts as heap: nothing is collected before there are 128 MiB more, and then
-// at three times what is alive.
+// Main runs m with fewer garbage collections. Tests create and drop thousands of small objects, and
+// would spend a fifth of their time collecting them. An unused block counts as heap without taking
+// memory. So nothing is collected before another 128 MiB, and then at three times the live heap.
 func Main(m *testing.M) int {
 	unused := make([]byte, 64<<20)
 	debug.SetGCPercent(200)
@@ -23,7 +22,7 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// Of chooses the amount for this tier.
+// Of returns the amount for this tier.
 func Of[T any](short, full T) T {
 	if Long {
 		return full
@@ -31,7 +30,7 @@ func Of[T any](short, full T) T {
 	return short
 }
 
-// Raced chooses the amount for this tier, or the least under the race detector.
+// Raced returns the amount for this tier, or the least one under the race detector.
 func Raced[T any](race, short, full T) T {
 	if Race && !Long {
 		return race
