@@ -12,8 +12,8 @@ const (
 	unneeded       = "^ofi,psm,psm2"
 )
 
-// adapters lists the paths where Linux shows the adapters of those components: InfiniBand and the
-// like, Omni-Path, TrueScale, Slingshot, Aries.
+// adapters lists the paths of network adapters that need message-matching components: InfiniBand
+// and the like, Omni-Path, TrueScale, Slingshot, Aries. Patterns are those of filepath.Glob.
 func adapters() []string {
 	return []string{"/sys/class/infiniband/*", "/dev/hfi1*", "/dev/ipath*", "/sys/class/cxi/*",
 		"/dev/kgni*"}

@@ -138,7 +138,7 @@ func (r *reader) lane(indent int, words []string) error {
 	return nil
 }
 
-// channels returns the number of channels of the cuts.
+// channels returns the number of channels into which the schedule cuts its buffers.
 func (r *reader) channels() int {
 	most := 1
 	for _, c := range r.plan.Cuts {

@@ -66,7 +66,7 @@ func (t numberType) largest() float64 {
 	return math.Ldexp(steps, top-t.fraction)
 }
 
-// smallest returns the least number above 0.
+// smallest returns the smallest positive number of the type, a subnormal one.
 func (t numberType) smallest() float64 { return math.Ldexp(1, 1-t.bias()-t.fraction) }
 
 // round rounds to the nearest number of the type, ties to even.
