@@ -60,7 +60,7 @@ type Campaign struct {
 type Experiment struct {
 	Name     string
 	Schedule *schedule.Schedule // proven
-	Parts    []float64          // multiple of each parameter of the campaign; for a time per byte, the bytes
+	Parts    []float64          // multiples of the parameters; bytes for a time per byte
 }
 
 // Parameters of every campaign. Parameters of a class begin with its name.

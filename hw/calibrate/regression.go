@@ -25,8 +25,8 @@ func (r *regression) add(s *Sample, weight float64) {
 // leastScale is the least scale of errors that differs from 0: rounding is below it.
 const leastScale = 1e-7
 
-// tuning is where Huber's function changes from squares to absolute values, in scales. It is 95 %
-// efficient for normal errors (Huber and Ronchetti 2009, §1.4).
+// tuning marks where Huber's function changes from squares to absolute values, in scales. It is 95
+// % efficient for normal errors (Huber and Ronchetti 2009, §1.4).
 const tuning = 1.345
 
 // absolute minimises the sum of absolute errors by iteratively reweighted least squares

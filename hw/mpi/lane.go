@@ -126,7 +126,7 @@ func (l *lane) spot() schedule.Spot {
 		Part: l.part}
 }
 
-// wait records what the lane waits for, and of which lane; "" is nothing.
+// wait records what the lane waits for, and from whom; "" is nothing.
 func (l *lane) wait(what string, rank, lane int32) {
 	if l.waiting.For == what && l.waiting.OnRank == int(rank) && l.waiting.OnLane == int(lane) {
 		return

@@ -87,7 +87,8 @@ func lastChoice(log, function string) (choice string) {
 		if m[1] != function {
 			continue
 		}
-		choice = official(m[3], "Tree", "Ring", "CollNetDirect", "CollNetChain", "NVLS", "NVLSTree", "PAT") +
+		choice = official(m[3], "Tree", "Ring", "CollNetDirect", "CollNetChain", "NVLS", "NVLSTree",
+			"PAT") +
 			" " + official(m[4], "LL", "LL128", "Simple")
 		low, badLow := strconv.Atoi(m[5])
 		high, badHigh := strconv.Atoi(m[6])

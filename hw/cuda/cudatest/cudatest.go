@@ -31,8 +31,8 @@ func Standin(folder string) (map[string]string, error) {
 		"COLLSIM_STANDIN_KERNELS": kernels}, nil
 }
 
-// Products compiles the stand-in for cuBLASLt in a folder, unless a compiled one is cached, and returns
-// its path.
+// Products compiles the stand-in for cuBLASLt in a folder, unless a compiled one is cached. It
+// returns its path.
 func Products(folder string) (string, error) {
 	path, err := clib.Build([]string{filepath.Join(folder, "cublaslt.c")}, "-std=gnu11", "-O1",
 		"-Wall", "-Wextra", "-Werror")
