@@ -111,9 +111,9 @@ func (p *Program) alikeTiles(a *alikeStep, r *Region, k int, iteration, more int
 		for d, n := range done {
 			tile += a.times(2+d, k, n)
 		}
-		by := a.strides[1][k]
+		by, like := a.strides[1][k], length(tile)
 		for n := int32(1); n <= more; n++ {
-			if length(tile+n*by) != length(tile) {
+			if length(tile+n*by) != like {
 				more = n - 1
 			}
 		}

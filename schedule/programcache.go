@@ -3,8 +3,8 @@ package schedule
 import "sync/atomic"
 
 // MaxCachedParts bounds the programs that are cached for all ranks, in steps and their operands and
-// destinations. It is about 40 MiB, which an executor of all ranks needs anyway.
-const MaxCachedParts = 1 << 18
+// destinations. It is about 160 MiB, which an executor of all ranks needs anyway.
+const MaxCachedParts = 1 << 20
 
 // A programCache keeps ranks' programs as their author wrote them, the first ones until it is full.
 // So the proof, the numbers and each engine need not call the author again.

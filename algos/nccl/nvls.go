@@ -122,10 +122,10 @@ func (g *gpu) barrier() {
 
 // loop does a step for every loop of the channel.
 func (g *gpu) loop(step func(loop int)) {
-	for i := range g.loops[g.Channel] {
+	g.Repeat(g.loops[g.Channel], func(i int) {
 		g.Tile(g.at(g.Channel, i, 0, 0))
 		step(i)
-	}
+	})
 }
 
 // alone does a step for every loop, between two barriers.
