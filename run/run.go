@@ -141,7 +141,7 @@ func (r *runner) prove(m *made, result *Result) {
 		result.Slots = own
 	}
 	if !p.Check.Proof {
-		if s.Group != nil || s.HasRoles() { // time says whether it can be carried out
+		if s.Teams() == nil && s.Parts() == nil { // time says whether it can be carried out
 			result.Rounds = s.Rounds()
 			return
 		}

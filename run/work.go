@@ -143,7 +143,7 @@ func (c *counter) walk(rank int) {
 		most, last := 1, peerOf{rank: -1}
 		clear(c.peers)
 		var before work // the latest loop
-		began := int32(0)
+		began, alike := int32(0), iteration{loop: -1}
 		for at := p.Walk(lane); !at.Done(); at.Next(slices) {
 			if loop, follow := at.Around(); skips && loop >= 0 && at.Slice() == 0 &&
 				at.Place() == loop+1 {
@@ -156,6 +156,9 @@ func (c *counter) walk(rank int) {
 						at.Skip(follow, follow*(at.Step-began))
 					}
 				}
+			}
+			if skips && at.Slice() == 0 {
+				alike.skip(c, p, &at, spot.Channel)
 			}
 			c.loops(p, &at)
 			p.Load(&at, &c.step)
@@ -184,6 +187,29 @@ func (c *counter) walk(rank int) {
 		c.places += int64(most)
 		c.connections += int64(len(c.peers))
 	}
+}
+
+// iteration counts an iteration of the outermost loop of a lane.
+type iteration struct {
+	loop, number int32
+	alike        int32 // iterations right behind it that do the same: AlikeAfter
+	began        int32 // steps before it,
+	before       work  // and what was counted then
+}
+
+// skip counts the iterations that do the same as the one before, all but the last, when a lane has
+// come to the first of them, and has the lane go on with the last.
+func (x *iteration) skip(c *counter, p *schedule.Program, at *schedule.Cursor, channel int) {
+	loop, _ := at.Outermost()
+	if loop < 0 || loop == x.loop && at.Iterations()[0] == x.number {
+		return
+	}
+	if n := x.alike - 1; n > 0 && loop == x.loop && at.Iterations()[0] == x.number+1 {
+		c.work = c.again(x.before, int64(n))
+		at.SkipOutermost(n, n*(at.Step-x.began))
+	}
+	number := at.Iterations()[0]
+	*x = iteration{loop, number, p.AlikeAfter(at, channel, number), at.Step, c.work}
 }
 
 // loops counts a step of a program of a rank's own to which a lane has come, if it is of a loop of

@@ -305,15 +305,20 @@ func (p *Program) loopOf(c *Cursor, such func(leaf int32) bool) bool {
 }
 
 // Rounds returns 1 + the highest round of a step that sends or gets data, over all ranks, as
-// Execute counts it. It uses the group or roles instead of a walk.
+// Execute counts it. It reads each step as it is written, without a walk through loops.
 //
-// REQUIRES: Group is not nil, or HasRoles.
+// REQUIRES: no teams, no parts.
 func (s *Schedule) Rounds() int {
 	most, codes := int64(-1), []*code{}
-	if s.cast != nil {
+	switch {
+	case s.cast != nil:
 		codes = s.cast.codes
-	} else {
+	case s.Group != nil:
 		codes = append(codes, s.role(0))
+	default:
+		for rank := range s.Spec.Ranks {
+			codes = append(codes, s.role(int32(rank)))
+		}
 	}
 	for _, code := range codes {
 		for i := range code.bundles {
