@@ -127,6 +127,7 @@ type peerOf struct {
 	class           schedule.Class
 }
 
+// walk counts the steps of a rank, and its connections.
 func (c *counter) walk(rank int) {
 	s, p := c.s, c.s.Program(rank)
 	slices := int32(max(s.Slices, 1))
@@ -163,19 +164,7 @@ func (c *counter) walk(rank int) {
 			c.loops(p, &at)
 			p.Load(&at, &c.step)
 			spot.Slice = int(at.Slice())
-			n, _ := s.Size(spot, &c.step)
-			c.steps, c.walked = c.steps+1, c.walked+1
-			c.isOneSided = c.isOneSided || c.step.OneSided()
-			c.messages += int64(len(c.step.Send))
-			c.moved += n
-			c.bytes += int64(len(c.step.Send)) * n * int64(s.Spec.Type.Width())
-			blocks, runs := blocksOf(&c.step)
-			c.blocks, c.runs = c.blocks+blocks, c.runs+runs
-			if len(c.step.Send) > 0 && n > 0 && n != c.last {
-				c.last = n
-				c.see(n)
-				c.largest = max(c.largest, n*int64(s.Spec.Type.Width()))
-			}
+			c.count(spot)
 			most = max(most, len(c.step.Send))
 			for i := range c.step.Send {
 				d := &c.step.Send[i].Peer
@@ -186,6 +175,24 @@ func (c *counter) walk(rank int) {
 		}
 		c.places += int64(most)
 		c.connections += int64(len(c.peers))
+	}
+}
+
+// count counts the step in c.step, at a spot.
+func (c *counter) count(spot schedule.Spot) {
+	n, _ := c.s.Size(spot, &c.step)
+	width, sends := int64(c.s.Spec.Type.Width()), int64(len(c.step.Send))
+	c.steps, c.walked = c.steps+1, c.walked+1
+	c.isOneSided = c.isOneSided || c.step.OneSided()
+	c.messages += sends
+	c.moved += n
+	c.bytes += sends * n * width
+	blocks, runs := blocksOf(&c.step)
+	c.blocks, c.runs = c.blocks+blocks, c.runs+runs
+	if sends > 0 && n > 0 && n != c.last {
+		c.last = n
+		c.see(n)
+		c.largest = max(c.largest, n*width)
 	}
 }
 
