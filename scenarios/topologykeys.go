@@ -89,7 +89,7 @@ func flatKeys(table, shape string) []Key {
 	case "topology.network":
 		of := &keys[len(keys)-1]
 		of.Default, of.Doc = "false", "Whether every switch multicasts, and adds up what several ranks "+
-			"have, over several hops (SHARP), as multimem steps across nodes and NCCL's CollNet need. NICs "+
+			"have, over several hops (SHARP), as multimem steps across nodes need. NICs "+
 			"pass that on."
 		return keys
 	case "topology.node":
