@@ -13,8 +13,8 @@ import (
 	"collsim/unit"
 )
 
-// Setting is what decides how NCCL does a call besides the call. Its zero value is an H100 machine
-// with all ranks on one node, and leaves everything to the library.
+// Setting has everything but the call that decides how NCCL does it. The zero value is an H100
+// machine with all ranks on one node, and leaves every choice to the library.
 type Setting struct {
 	Machine  string // a name of Machines, or Facts as text; "" is the first of Machines
 	PerNode  int    // ranks of a node, which divides the ranks; all if 0
@@ -37,7 +37,7 @@ type Setting struct {
 // MaxChannels is MAXCHANNELS.
 const MaxChannels = 64
 
-// Choice is how NCCL does a call, by its own model.
+// Choice describes how NCCL does a call, by its own model.
 type Choice struct {
 	Way
 	Channels int     // that it may take of the communicator's
@@ -63,8 +63,8 @@ type Other struct {
 	Time float64
 }
 
-// Choose is what NCCL does of a call: the first of the fastest ways of its tables that has a
-// schedule. Its error says why there is none.
+// Choose returns what NCCL does for a call: the first of the fastest ways of its tables that has
+// a schedule. The error says why there is none.
 func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 	m, err := s.model(&spec)
 	if err != nil {
@@ -90,7 +90,7 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 			case !asked || !w.legal(spec.Kind):
 			case ok && us < c.Time:
 				c.Way, c.Time, found = w, us, true
-			case !ok && s.Among != nil && !found && c.forced(&spec, w): // told to, it does
+			case !ok && s.Among != nil && !found && c.forced(&spec, w): // forced to, it does
 				c.Way, found = w, true
 			}
 		}
@@ -121,7 +121,7 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 	return c, nil
 }
 
-// channels is the model's channelsFor, with what the tuner plugin says of channels.
+// channels returns the model's channelsFor, with the channels that the tuner plugin sets.
 func (c *Choice) channels(bytes int64) (used, threads int) {
 	used, threads = c.model.channelsFor(c.Way, bytes, c.all)
 	if c.isTuned {
@@ -174,7 +174,7 @@ func (c *Choice) forced(spec *collective.Spec, w Way) bool {
 		c.model.env.takes(spec.Kind, w) == ""
 }
 
-// called is such as "all_reduce avg".
+// called names a call, as "all_reduce avg".
 func called(s *collective.Spec) string {
 	if s.Op == 0 {
 		return s.Kind.String()
@@ -193,7 +193,7 @@ func (s *Setting) among() string {
 	return strings.Join(names, " or ")
 }
 
-// model is that of the setting.
+// model returns the cost model of the setting.
 func (s *Setting) model(spec *collective.Spec) (*model, error) {
 	machine, err := machineOf(s.Machine)
 	if err != nil {
@@ -233,7 +233,7 @@ func (s *Setting) model(spec *collective.Spec) (*model, error) {
 	return m, nil
 }
 
-// pick is the choice with its reason, as results have it.
+// pick returns the choice with its reason, as results have it.
 func (c *Choice) pick() algos.Pick {
 	p := algos.Pick{What: fmt.Sprintf("%v, %d of %d channels", c.Way, c.Used, c.all),
 		Algorithm: c.Algorithm.String(), Protocol: c.Protocol.String(), Channels: c.Used,
@@ -268,7 +268,7 @@ func (c *Choice) pick() algos.Pick {
 	return p
 }
 
-// Types are those that NCCL reduces.
+// Types lists the types that NCCL reduces.
 func Types() []dtype.Type {
 	return []dtype.Type{dtype.Int8, dtype.Uint8, dtype.Int32, dtype.Uint32, dtype.Int64,
 		dtype.Uint64, dtype.Float16, dtype.Float32, dtype.Float64, dtype.BFloat16, dtype.Float8E4M3,

@@ -75,7 +75,7 @@ func CostsOf(a algos.Algorithm, spec collective.Spec, o algos.Options) (*Costs, 
 	return x, nil
 }
 
-// settingAs is the setting of an algorithm of Table with options.
+// settingAs returns the setting of an algorithm of Table with options.
 func settingAs(a algos.Algorithm, spec collective.Spec, o algos.Options) (Setting, error) {
 	param := func(name string) string { return a.Param(name, o) }
 	var among []Algorithm
@@ -90,7 +90,7 @@ func settingAs(a algos.Algorithm, spec collective.Spec, o algos.Options) (Settin
 	return settingOf(spec, param, among)
 }
 
-// whyOff is why the library never takes a way by itself; empty if it may.
+// whyOff says why the library never takes a way by itself; empty if it may.
 func (m *model) whyOff(spec *collective.Spec, w Way) string {
 	switch why := m.env.takes(spec.Kind, w); {
 	case why != "":

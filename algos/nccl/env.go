@@ -44,7 +44,7 @@ type variable struct {
 	set         func(e *Env, value string) error
 }
 
-// variables are those that change what is chosen here, how it is cut, or by which NICs messages
+// variables lists the variables that change the choice, the cuts, or the NICs by which messages
 // leave a node.
 func variables() []variable { return slices.Concat(choosing(), sizing(), leaving()) }
 

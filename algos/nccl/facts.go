@@ -12,7 +12,7 @@ import (
 type Facts struct {
 	Device string // of every GPU, for people
 	SM     int    // compute capability, 90 for 9.0
-	// Joined is what joins the GPUs: "switch" (NVSwitches), "links" (NVLinks between them), or
+	// Joined names what joins the GPUs: "switch" (NVSwitches), "links" (NVLinks between them), or
 	// "pcie".
 	Joined string
 	// Links are the NVLinks of a GPU: all to the switch, or those to each other GPU, of the GPU that
@@ -25,8 +25,9 @@ type Facts struct {
 	GPUs      int // of a node
 	NICs      int // of a node; 0 where nobody says
 	NICRate   float64
-	// NetLatency is what a network's plugin adds to a hop, microseconds: the search keeps it with its
-	// graphs (graph/search.cc, latencyInter), as a whole number (graph/topo.cc).
+	// NetLatency is the latency in microseconds that a network's plugin adds to a hop. The search
+	// keeps it with its graphs (graph/search.cc, latencyInter), as a whole number
+	// (graph/topo.cc).
 	NetLatency int
 	// FarNICs says that GPUs reach their NICs through a processor (a path of type PHB or SYS).
 	FarNICs bool

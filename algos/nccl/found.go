@@ -25,12 +25,12 @@ type FoundGraph struct {
 	Crosses      bool // of rings: those of odd nodes change places by pairs (crossnic is 2)
 }
 
-// graphs are the words of Found, in their order.
+// graphs returns the words of Found and its graphs, in their order.
 func (f *Found) graphs() (names []string, graphs []*FoundGraph) {
 	return []string{"ring", "tree", "nvls"}, []*FoundGraph{&f.Ring, &f.Tree, &f.NVLS}
 }
 
-// flags are the facts of a graph that are so or not.
+// flags returns the facts of a graph that are true or false.
 func (g *FoundGraph) flags() []word {
 	return []word{{"nvlink", &g.NVLink}, {"ll128", &g.LL128}, {"pxn", &g.PXN},
 		{"nets", &g.Nets}, {"same", &g.Same}, {"top", &g.FromTop},
@@ -132,8 +132,8 @@ func (f *Found) check() error {
 // GPUs counts the GPUs of a node.
 func (f *Found) GPUs() int { return len(f.Ring.Orders[0]) }
 
-// Fits refuses nodes of which a collective has perNode GPUs each where the search has found
-// something for others.
+// Fits refuses a collective with perNode GPUs in each node if the search has found its graphs for
+// another number.
 func (f *Facts) Fits(perNode, ranks int) error {
 	switch g := f.Found; {
 	case g == nil:
@@ -147,12 +147,13 @@ func (f *Facts) Fits(perNode, ranks int) error {
 	return nil
 }
 
-// graph is what the cost model takes.
+// graph converts a graph of the search for the cost model.
 func (g *FoundGraph) graph() graph {
 	return graph{len(g.Orders), g.Intra, g.Inter, g.NVLink, g.Same, g.FromTop}
 }
 
-// rings are the search's result; inferred are those of the rules, for what a dump does not say.
+// rings returns the search's result; inferred has the rings of the rules, for what a dump does
+// not state.
 func (f *Found) rings(inferred rings, s *search, nodes int) rings {
 	r := rings{ring: f.Ring.graph(), tree: f.Tree.graph(), nvls: f.NVLS.graph(),
 		channels: 2 * min(len(f.Ring.Orders), len(f.Tree.Orders)), toPeer: inferred.toPeer,
@@ -164,7 +165,7 @@ func (f *Found) rings(inferred rings, s *search, nodes int) rings {
 	return r
 }
 
-// ordersOf are those of the graph that an algorithm goes by.
+// ordersOf returns the ring orders that an algorithm uses.
 func (f *Found) ordersOf(a Algorithm) [][]int32 {
 	if a == Ring {
 		return f.Ring.Orders

@@ -24,7 +24,7 @@ const (
 	generations
 )
 
-// rings are what the search finds on one node, or on several.
+// rings holds what the search finds on one node, or on several.
 type rings struct {
 	ring, tree, nvls graph
 	channels         int  // of a communicator; of its trees the second half is the other one
@@ -41,11 +41,11 @@ type graph struct {
 	fromTop      bool // of a tree: parent and children all talk to the first GPU of a node's chain
 }
 
-// Machines are those whose graphs are known: search.rings gives what NCCL 2.30.7's own search finds
-// on 8 of these GPUs a node. Its counts on one node, 24, 24 and 12 channels, are those of published
-// logs. Those of dgx-b200 are inferred: by the rules that give an H100's, from the speeds that the
-// search tries on Blackwell (graph/search.cc) and 18 links of 40.1 GB/s (graph/topo.h). Its 32
-// channels are those of a published log (NVIDIA/nccl#1646).
+// Machines lists the machines whose graphs are known: search.rings gives what NCCL 2.30.7's own
+// search finds on 8 of these GPUs a node. Its counts on one node, 24, 24 and 12 channels, are
+// those of published logs. Those of dgx-b200 are inferred: by the rules that give an H100's, from
+// the speeds that the search tries on Blackwell (graph/search.cc) and 18 links of 40.1 GB/s
+// (graph/topo.h). Its 32 channels are those of a published log (NVIDIA/nccl#1646).
 func Machines() []Machine {
 	return []Machine{
 		{"dgx-h100", "H100 or H200 on NVSwitch, 8 NICs of 400 Gbit/s a node",
@@ -138,7 +138,7 @@ func (m *model) communicator(w Way, set int) int {
 	return cmp.Or(set, m.channels)
 }
 
-// switchChunks are the most bytes of a chunk of NVLS, and of one of NVLSTree.
+// switchChunks returns the most bytes of a chunk of NVLS, and of one of NVLSTree.
 func (m *model) switchChunks() (all, tree int64) {
 	_, all, tree = m.switchTuning()
 	if m.env == nil {
@@ -153,8 +153,8 @@ func (m *model) switchChunks() (all, tree int64) {
 	return all, cmp.Or(m.env.nvlsMax, tree)
 }
 
-// switchTuning is ncclNvlsTuning (transport/nvls.cc), where NICs have a GPU each on its own PCIe
-// switch.
+// switchTuning returns ncclNvlsTuning (transport/nvls.cc), for NICs that have a GPU each on their
+// own PCIe switch.
 func (m *model) switchTuning() (channels int, all, tree int64) {
 	switch channels, all = 16, 128<<10; {
 	case m.generation() == blackwell && m.nodes == 1:

@@ -57,8 +57,8 @@ type message struct {
 	first []int   // chunk of a part, and behind the last the number of chunks
 }
 
-// perPeer is how many channels a message may take: at least, of as many as leave every rank some,
-// and at most (graph/paths.cc, ncclTopoComputeP2pChannels).
+// perPeer returns the least and the most channels that a message may take. The least leaves some
+// channels to every rank (graph/paths.cc, ncclTopoComputeP2pChannels).
 func (x *p2p) perPeer() (least, most int) {
 	told := 0
 	if x.env != nil && x.nodes > 1 {

@@ -36,8 +36,7 @@ const (
 // triple is a figure by protocol, or by one node, two nodes and more.
 type triple [3]float64
 
-// treeCorrection is what the bandwidth of a tree is multiplied by, from 64 bytes on by powers of
-// two.
+// treeCorrection multiplies the bandwidth of a tree, from 64 bytes on by powers of two.
 var treeCorrection = [protocols][24]float64{
 	LL: {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1, 1},
 	LL128: {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1,
@@ -46,7 +45,7 @@ var treeCorrection = [protocols][24]float64{
 		.9, .9},
 }
 
-// graph is the one that an algorithm goes by.
+// graph returns the graph that an algorithm uses.
 func (m *model) graph(a Algorithm) *graph {
 	switch a {
 	case Tree, PAT:
@@ -57,10 +56,10 @@ func (m *model) graph(a Algorithm) *graph {
 	return &m.nvls
 }
 
-// scale is the index of one node, two, and more.
+// scale returns the index of one node, two, and more.
 func (m *model) scale() int { return min(m.nodes, 3) - 1 }
 
-// bandwidth is an algorithm's: bytes of the call over time. 0 is not available.
+// bandwidth returns an algorithm's bytes of the call over time, in GB/s. 0 means not available.
 func (m *model) bandwidth(kind collective.Kind, w Way) float64 {
 	g, scale := m.graph(w.Algorithm), m.scale()
 	channels, bw := float64(g.channels), g.intra
@@ -106,7 +105,7 @@ func (m *model) bandwidth(kind collective.Kind, w Way) float64 {
 	return bus * float64(m.ranks) / float64(m.hops(kind))
 }
 
-// treeBandwidth is that of both trees together.
+// treeBandwidth returns the bandwidth of both trees together.
 func (m *model) treeBandwidth(p Protocol, bus, ll float64) float64 {
 	scale, channels := m.scale(), float64(m.tree.channels)
 	bus = min(.92*bus, channels*m.treeMost[m.generation()][scale])
@@ -137,7 +136,7 @@ func (m *model) shareOfLL(kind collective.Kind) float64 {
 	return 1. / 3
 }
 
-// hops is how many steps a ring takes.
+// hops returns the number of steps of a ring.
 func (m *model) hops(kind collective.Kind) int {
 	switch kind {
 	case collective.AllReduce:
@@ -148,7 +147,7 @@ func (m *model) hops(kind collective.Kind) int {
 	return m.ranks
 }
 
-// latency is what a call takes without its bytes.
+// latency returns the time of a call without its bytes, in microseconds.
 func (m *model) latency(kind collective.Kind, w Way) float64 {
 	a, p := w.Algorithm, w.Protocol
 	g, base := m.graph(a), m.baseLatency[a][p]
@@ -185,7 +184,7 @@ func (m *model) latency(kind collective.Kind, w Way) float64 {
 	return base + m.ringLatency(kind, p, class, intra, inter)
 }
 
-// ringLatency is that of a ring's hops.
+// ringLatency returns the latency of a ring's hops.
 func (m *model) ringLatency(kind collective.Kind, p Protocol, class int, intra,
 	inter float64) float64 {
 	hops := m.hops(kind)
@@ -227,7 +226,8 @@ func (m *model) ringLatency(kind collective.Kind, p Protocol, class int, intra,
 	return float64(float64(hops-between)*intra) + float64(float64(between)*inter)
 }
 
-// time is what the model says of a call of so many bytes; ok is false where it is not available.
+// time returns the model's time of a call of so many bytes; ok is false where the way is not
+// available.
 func (m *model) time(spec *collective.Spec, w Way, bytes int64) (us float64, ok bool) {
 	bw, lat := m.bandwidth(spec.Kind, w), m.latency(spec.Kind, w)
 	if !m.has(spec, w) || bw <= 0 {
@@ -266,7 +266,7 @@ func (m *model) has(spec *collective.Spec, w Way) bool {
 	return true
 }
 
-// noSwitch is why the library does not do a call by NVLS or NVLSTree; "" if it does.
+// noSwitch says why the library does not do a call by NVLS or NVLSTree; "" if it does.
 func (m *model) noSwitch(spec *collective.Spec, a Algorithm) string {
 	scaled := spec.Op == collective.Avg || spec.Op == collective.PremulSum
 	switch {
@@ -305,7 +305,7 @@ func (m *model) whyNoSwitch(spec *collective.Spec, among []Way) string {
 	return ""
 }
 
-// whyTaken ends an error about ways of which the environment leaves none.
+// whyTaken ends an error about a call for which the environment leaves no way.
 func (m *model) whyTaken() string {
 	if m.env == nil || m.env.text == "" {
 		return ""
@@ -368,7 +368,7 @@ func (m *model) channelsFor(w Way, bytes int64, channels int) (used, threads int
 	return int(n), max(int(t), leastThreads)
 }
 
-// callBytes is the size of a call as NCCL has it: of the longer of the two buffers.
+// callBytes returns the size of a call as NCCL counts it: of the longer of the two buffers.
 func callBytes(s *collective.Spec) int64 {
 	n := s.Count * int64(s.Type.Width())
 	if s.Kind == collective.AllGather || s.Kind == collective.ReduceScatter {

@@ -55,7 +55,7 @@ func (c *Choice) layMultimem(p *schedule.Plan, x *pieces) {
 	p.Cuts = &[3]schedule.Cut{schedule.Input: cut, schedule.Output: cut, schedule.Scratch: cut}
 }
 
-// sliceGrain returns the bytes of which the slices of a channel's last loop are a multiple.
+// sliceGrain returns the bytes that divide each slice of a channel's last loop.
 func (c *Choice) sliceGrain() int64 {
 	if c.Algorithm == NVLSTree {
 		return 16

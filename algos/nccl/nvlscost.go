@@ -2,7 +2,7 @@ package nccl
 
 import "collsim/collective"
 
-// nvlsBandwidth is that of a channel.
+// nvlsBandwidth returns the bandwidth of a channel.
 func (m *model) nvlsBandwidth(kind collective.Kind, a Algorithm) float64 {
 	g := &m.nvls
 	if g.channels < 2 {
@@ -37,7 +37,7 @@ func (m *model) nvlsBandwidth(kind collective.Kind, a Algorithm) float64 {
 // nvlsShare lists the share of the search's speed that NVLS and NVLSTree reach, by generation.
 var nvlsShare = [generations]float64{hopper: .85, blackwell: .74}
 
-// lesserSpeed is that of a channel of NVLS and NVLSTree in releases from 2.19 to 2.27.
+// lesserSpeed returns the speed of a channel of NVLS and NVLSTree in releases from 2.19 to 2.27.
 func (m *model) lesserSpeed(kind collective.Kind, a Algorithm) float64 {
 	intra, inter := m.nvls.intra, m.nvls.inter
 	switch {
@@ -49,7 +49,8 @@ func (m *model) lesserSpeed(kind collective.Kind, a Algorithm) float64 {
 	return min(intra, inter)
 }
 
-// switchShare is what releases before 2.28 make of NVLS's and NVLSTree's bandwidth on the wires.
+// switchShare returns the share of the wires' bandwidth that releases before 2.28 give NVLS and
+// NVLSTree.
 func (m *model) switchShare(kind collective.Kind, a Algorithm) float64 {
 	switch {
 	case m.switchRule == byRing && a == NVLSTree:

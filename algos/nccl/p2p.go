@@ -8,10 +8,10 @@ import (
 	"collsim/schedule"
 )
 
-// p2p is a group of sends and receives, as NCCL plays it (enqueue.cc, addP2pToPlan): all_to_all,
-// all_to_allv, gather and scatter are made of them. A rank goes through rounds, in each of which it
-// sends to one rank and hears from another; a message is cut into parts, each on a channel of its
-// own, and these into chunks. In a channel, rounds are done together or one after the other.
+// p2p is a group of sends and receives as NCCL executes it (enqueue.cc, addP2pToPlan): all_to_all,
+// all_to_allv, gather and scatter are such groups. A rank goes through rounds. In each it sends to
+// one rank and receives from another. A message is cut into parts, each on a channel of its own,
+// and these into chunks. In a channel, rounds are done together or one after the other.
 //
 // What goes to a GPU of the same node, of several, is cut as what goes over the network.
 type p2p struct {
@@ -23,8 +23,8 @@ type p2p struct {
 	ragged   *ragged  // where sizes differ, else nil
 }
 
-// hops are how many ranks further a round sends and how many further back it hears from, by groups
-// of ranks and inside of one.
+// hops says how many ranks further a round sends and how many further back it receives from: by
+// groups of ranks, and inside of one.
 type hops struct{ groups, local int }
 
 // Rounds that are done together in a channel: NCCL_MAX_DEV_WORK_P2P_PER_BATCH.
@@ -52,11 +52,11 @@ func p2pOf(spec collective.Spec, s Setting) (*p2p, error) {
 	return x, nil
 }
 
-// powerUp is the least power of two that is no less.
+// powerUp returns the least power of two that is no less than n.
 func powerUp(n int) int { return 1 << bits.Len(uint(n-1)) }
 
-// groupSize is how many ranks next to each other make a group: a node of one, else the largest
-// number that divides 8 and the ranks of a node.
+// groupSize returns the number of neighbouring ranks that form a group: all of a single node,
+// else the largest number that divides 8 and the ranks of a node.
 func (m *model) groupSize() int {
 	if m.nodes == 1 {
 		return m.ranks
@@ -68,8 +68,9 @@ func (m *model) groupSize() int {
 	return size
 }
 
-// rounds are all of a call (init.cc, ncclP2pSchedule). By groups they go 0, 1, 3, 6, 10 … further,
-// modulo a power of two, which meets every number once; those beyond the last group are left out.
+// rounds lists all rounds of a call (init.cc, ncclP2pSchedule). By groups they go 0, 1, 3, 6, 10
+// … further, modulo a power of two, which meets every number once; those beyond the last group
+// are left out.
 func (m *model) rounds() (all []hops) {
 	size := m.groupSize()
 	groups := m.ranks / size
@@ -85,7 +86,7 @@ func (m *model) rounds() (all []hops) {
 	return all
 }
 
-// peer is the rank so far on, or back if the sign is −1.
+// peer returns the rank so far on, or back if the sign is −1.
 func (x *p2p) peer(rank int, h hops, sign int) int {
 	size := x.groupSize()
 	groups := len(x.rounds) / size
@@ -93,8 +94,8 @@ func (x *p2p) peer(rank int, h hops, sign int) int {
 	return (group+groups)%groups*size + (local+size)%size
 }
 
-// channelOf is where a part of a round goes (include/channel.h and device.h): rounds are dealt out
-// as far from each other as possible, with parts side by side.
+// channelOf returns the channel of a part of a round (include/channel.h and device.h). Rounds are
+// dealt out as far from each other as possible, with parts side by side.
 func (x *p2p) channelOf(round, part int) int {
 	base := round
 	if x.nodes > 1 {
@@ -110,7 +111,7 @@ func (x *p2p) channelOf(round, part int) int {
 // with it.
 type work struct{ round, part, place int }
 
-// mostParts is the largest number of parts that a message of a round has.
+// mostParts returns the largest number of parts of a message of a round.
 func (x *p2p) mostParts(round int) (most int) {
 	if x.ragged == nil {
 		return len(x.same.parts)
@@ -123,7 +124,7 @@ func (x *p2p) mostParts(round int) (most int) {
 	return most
 }
 
-// works are those of all channels that have some, in order.
+// works lists the works of all channels that have some, in order.
 func (x *p2p) works() (all [][]work) {
 	of := make([][]work, x.channels)
 	for round := range x.rounds {
@@ -193,8 +194,8 @@ func (x *p2p) protocol() schedule.Protocol {
 	return p
 }
 
-// do is the part of a work that a lane has: to send, and to copy what goes to the rank itself, or
-// to receive.
+// do writes a lane's part of a work: to send, and to copy what goes to the rank itself, or to
+// receive.
 func (x *p2p) do(l *schedule.Lane, w work) {
 	h, isSender := x.rounds[w.round], l.Index%2 == 0
 	from, to := l.Rank, x.peer(l.Rank, h, 1)
@@ -239,7 +240,7 @@ func (x *p2p) message(from, to int) *message {
 	return x.same
 }
 
-// in is a chunk of what the lane's rank has for another.
+// in returns a chunk of what the lane's rank has for another.
 func (x *p2p) in(l *schedule.Lane, to, chunk int) schedule.Region {
 	if x.ragged != nil {
 		return l.In(x.ragged.first[schedule.Input][l.Rank][to] + chunk)
@@ -248,7 +249,7 @@ func (x *p2p) in(l *schedule.Lane, to, chunk int) schedule.Region {
 	return l.In(to)
 }
 
-// out is a chunk of what the lane's rank gets from another.
+// out returns a chunk of what the lane's rank gets from another.
 func (x *p2p) out(l *schedule.Lane, from, chunk int) schedule.Region {
 	if x.ragged != nil {
 		return l.Out(x.ragged.first[schedule.Output][l.Rank][from] + chunk)
@@ -257,7 +258,7 @@ func (x *p2p) out(l *schedule.Lane, from, chunk int) schedule.Region {
 	return l.Out(from)
 }
 
-// cuts are those of the buffers: a message is cut into chunks, in whatever block it is.
+// cuts returns the cuts of the buffers: a message is cut into chunks, whatever block it is in.
 func (x *p2p) cuts(byRank bool) *[3]schedule.Cut {
 	piece := schedule.Level{Axis: schedule.Tile, Split: schedule.Table, Ends: [][]int64{x.same.ends}}
 	block := schedule.Level{Axis: schedule.Block, N: int64(x.spec.Ranks), ByRank: byRank}
@@ -272,8 +273,8 @@ func (x *p2p) cuts(byRank bool) *[3]schedule.Cut {
 	return &cuts
 }
 
-// within is the protocol of messages within a node, Simple if any of them goes by it; between nodes
-// they always do.
+// within returns the protocol of messages within a node: Simple if any of them uses it. Between
+// nodes all use Simple.
 func (x *p2p) within() Protocol {
 	if x.summary().simple {
 		return Simple

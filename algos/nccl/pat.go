@@ -28,8 +28,8 @@ type pat struct {
 // aggregation is A and Δ, and how many blocks a message has at most.
 type aggregation struct{ trees, delta, together int }
 
-// aggregated is that of a channel: blocks so short that several fit in a chunk go together, and
-// there are eight times as many trees as that, for the slots of a connection.
+// aggregated returns the aggregation of a channel. Blocks so short that several fit in a chunk go
+// together. There are eight times as many trees as that, for the slots of a connection.
 func (p *pat) aggregated(channel int) aggregation {
 	n := p.spec.Ranks
 	a := aggregation{1, 1 << bits.Len(uint(n-1)), 1}
@@ -57,7 +57,7 @@ type walker struct {
 	come map[family]int // messages that have come
 }
 
-// lane is what a rank does in a channel.
+// lane writes the steps of a rank in a channel.
 func (p *pat) lane(l *schedule.Lane) {
 	w := &walker{Lane: l, pat: p, aggregation: p.aggregated(l.Channel)}
 	for loop := range p.loops[l.Channel] {
@@ -71,7 +71,7 @@ func (p *pat) lane(l *schedule.Lane) {
 	}
 }
 
-// hop is how far a family goes.
+// hop returns the distance that a family goes.
 func (w *walker) hop(f family) int {
 	if f.y == 0 {
 		return w.delta << f.level
@@ -79,9 +79,9 @@ func (w *walker) hop(f family) int {
 	return f.y & -f.y
 }
 
-// messages are a family's distances, in order, each so much further; what is then beyond the last
-// rank is left out, and a message may have nothing. A reduce_scatter has the trees in the order of
-// their bits the other way round and inverted, an all_gather as they are.
+// messages lists a family's distances, in order, each so much further. Distances beyond the last
+// rank are left out, so a message may have none. A reduce_scatter has the trees in the reverse
+// order of their bits and inverted, an all_gather as they are.
 func (w *walker) messages(f family, further int) (all [][]int) {
 	n := w.trees
 	if f.y == 0 {
@@ -107,11 +107,11 @@ func (w *walker) messages(f family, further int) (all [][]int) {
 	return all
 }
 
-// levels is how many levels of roots there are.
+// levels returns the number of levels of roots.
 func (w *walker) levels() int { return bits.Len(uint(w.trees)) - 1 }
 
-// listed is a buffer's region at several distances: of input and output the ranks' blocks, of
-// scratch the blocks of these numbers.
+// listed returns a buffer's region at several distances: the ranks' blocks of input and output,
+// the blocks of these numbers of scratch.
 func (w *walker) listed(of func(int) schedule.Region, distances []int) schedule.Region {
 	r := of(distances[0])
 	if len(distances) == 1 {
@@ -124,7 +124,7 @@ func (w *walker) listed(of func(int) schedule.Region, distances []int) schedule.
 	return schedule.Region{Buffer: r.Buffer, Tile: r.Tile, List: list}
 }
 
-// blocks are those of the input at distances.
+// blocks returns the blocks of the input at distances.
 func (w *walker) blocks(distances []int) schedule.Region {
 	return w.listed(func(d int) schedule.Region { return w.In(w.Rank + d) }, distances)
 }

@@ -95,7 +95,7 @@ func (w *walker) need(blocks []int) {
 	}
 }
 
-// coming is the next message of a block's family.
+// coming returns the next message of a block's family.
 func (w *walker) coming(d int) (f family, m []int) {
 	if d == 0 {
 		return f, nil
@@ -123,7 +123,7 @@ func (w *walker) take(f family, m []int) {
 	}
 }
 
-// results are the blocks of the output at distances.
+// results returns the blocks of the output at distances.
 func (w *walker) results(distances []int) schedule.Region {
 	return w.listed(func(d int) schedule.Region { return w.Out(w.Rank + d) }, distances)
 }

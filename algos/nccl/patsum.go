@@ -41,7 +41,7 @@ func (w *walker) reduceScatter() {
 	w.next([]int{0}, result)
 }
 
-// lower are the distances that the sums at some go to: without their lowest bits.
+// lower returns the distances to which the sums at some go: without their lowest bits.
 func lower(distances []int) (list []int) {
 	for _, d := range distances {
 		list = append(list, d&(d-1))
@@ -120,7 +120,8 @@ func (w *walker) sum(distances, at []int, what schedule.Source, hop int) {
 	}
 }
 
-// sums are the sums at distances. None is at an odd one: what comes from there waits there.
+// sums returns the sums at distances. None is at an odd distance, whose data wait at their
+// receiver.
 func (w *walker) sums(distances []int) schedule.Region { return w.listed(w.Scratch, distances) }
 
 // begun reports whether there is a sum at any of distances.

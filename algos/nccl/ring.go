@@ -19,9 +19,9 @@ type around struct {
 	spec collective.Spec
 }
 
-// way is by how many GPUs a channel's way through a node is turned or, where rings are given, the
-// number of its ring: the second half of the channels has those of the first. Fewer rings than GPUs
-// leave by GPUs that are as far from each other, and so by all NICs.
+// way returns the number of GPUs by which a channel's path through a node is turned or, where
+// rings are given, the number of its ring. The second half of the channels has the rings of the
+// first. Fewer rings than GPUs leave by GPUs that are as far from each other, and so by all NICs.
 func (c *Choice) way(channel int) int {
 	half := max(c.model.channels/2, 1)
 	switch {
@@ -33,7 +33,7 @@ func (c *Choice) way(channel int) int {
 	return channel % half * max(c.model.perNode/half, 1) % c.model.perNode
 }
 
-// crossed is the number of the ring that a node has in place of another one.
+// crossed returns the number of the ring that a node has in place of another one.
 func (c *Choice) crossed(way, node int) int {
 	if other := way ^ 1; c.crosses && node%2 == 1 && other < len(c.rings) {
 		return other
@@ -41,7 +41,7 @@ func (c *Choice) crossed(way, node int) int {
 	return way
 }
 
-// rankAt is the rank at a place of a channel's ring; places are counted modulo the ranks.
+// rankAt returns the rank at a place of a channel's ring; places are counted modulo the ranks.
 func (c *Choice) rankAt(channel, place int) int {
 	ranks, perNode := c.model.ranks, c.model.perNode
 	place = (place%ranks + ranks) % ranks
@@ -52,7 +52,7 @@ func (c *Choice) rankAt(channel, place int) int {
 	return node*perNode + (gpu+way)%perNode
 }
 
-// placeOf is a rank's place on a channel's ring.
+// placeOf returns a rank's place on a channel's ring.
 func (c *Choice) placeOf(channel, rank int) int {
 	perNode := c.model.perNode
 	node, gpu, way := rank/perNode, rank%perNode, c.way(channel)
@@ -62,7 +62,7 @@ func (c *Choice) placeOf(channel, rank int) int {
 	return node*perNode + (gpu-way+perNode)%perNode
 }
 
-// lane is what a rank does in a channel.
+// lane writes the steps of a rank in a channel.
 func (a *around) lane(l *schedule.Lane) {
 	do := map[collective.Kind]func(*hop){collective.AllReduce: (*hop).allReduce,
 		collective.ReduceScatter: (*hop).reduceScatter, collective.AllGather: (*hop).allGather,
@@ -92,16 +92,16 @@ func (h *hop) each(chunk int, step func()) {
 	}
 }
 
-// rank is the one so many places after this one.
+// rank returns the rank so many places after this one.
 func (h *hop) rank(after int) int { return h.rankAt(h.Channel, h.place+after) }
 
-// plus is this rank's part plus what comes.
+// plus returns the operands of a sum: this rank's part and the message.
 func (h *hop) plus(own schedule.Region) []schedule.Source {
 	return []schedule.Source{h.Local(own), h.From(h.prev)}
 }
 
-// allReduce is device/all_reduce.h, runRing: chunk c sets out from place c+1, is complete at c, and
-// goes round once more.
+// allReduce follows device/all_reduce.h, runRing: chunk c sets out from place c+1, is complete at
+// c, and goes round once more.
 func (h *hop) allReduce() {
 	n := h.Ranks
 	chunk := func(i int) int { return (h.place + i + n) % n }
@@ -120,7 +120,7 @@ func (h *hop) allReduce() {
 	h.each(chunk(1), func() { h.Recv(h.prev, h.Out(0)) })
 }
 
-// reduceScatter is device/reduce_scatter.h: a block sets out from the rank after its own.
+// reduceScatter follows device/reduce_scatter.h: a block sets out from the rank after its own.
 func (h *hop) reduceScatter() {
 	to := []int{h.next}
 	h.each(0, func() { h.Send(h.next, h.In(h.rank(-1))) })
@@ -133,7 +133,7 @@ func (h *hop) reduceScatter() {
 	})
 }
 
-// allGather is device/all_gather.h: every block goes round, from its own rank on.
+// allGather follows device/all_gather.h: every block goes round, from its own rank on.
 func (h *hop) allGather() {
 	h.each(0, func() { h.keepSend(h.Out(h.Rank)) })
 	for j := 1; j < h.Ranks-1; j++ {
@@ -151,7 +151,7 @@ func (h *hop) keepSend(at schedule.Region) {
 	h.Combine(into, []int{h.next}, h.Local(h.In(0)))
 }
 
-// broadcast is device/broadcast.h: a chain from the root to the rank before it.
+// broadcast follows device/broadcast.h: a chain from the root to the rank before it.
 func (h *hop) broadcast() {
 	h.each(0, func() {
 		switch {
@@ -165,7 +165,7 @@ func (h *hop) broadcast() {
 	})
 }
 
-// reduce is device/reduce.h: a chain to the root from the rank after it.
+// reduce follows device/reduce.h: a chain to the root from the rank after it.
 func (h *hop) reduce() {
 	h.each(0, func() {
 		switch {

@@ -22,7 +22,7 @@ type sizes struct {
 	hasThresholds, hasOverhead bool
 }
 
-// p2pSizes are what variables say of sends and receives; 0 leaves one to the library.
+// p2pSizes has the sizes that variables set for sends and receives; 0 leaves one to the library.
 type p2pSizes struct {
 	nvlink, pcie, network int64 // bytes of a chunk: within a node with NVLinks, without, over several
 	ll                    int64 // bytes of a part up to which it is by LL, if hasLL

@@ -14,7 +14,8 @@ func elementBytes(s *collective.Spec) int64 {
 	return 1
 }
 
-// part is what a channel has of a vector, or of every rank's block, and its chunk, all in elements.
+// part is a channel's share of a vector, or of every rank's block, and its chunk, all in
+// elements.
 type part struct{ count, chunk int64 }
 
 // parts cuts a call into channels, one behind the other (enqueue.cc, scheduleCollTasksToPlan).
@@ -99,11 +100,12 @@ func (c *Choice) sends(s *collective.Spec) (lane, rank int64) {
 	return with(lane), with(rank)
 }
 
-// up is a/b rounded up.
+// up returns a/b rounded up.
 func up(a, b int64) int64 { return (a + b - 1) / b }
 
-// chunk is the bytes of a chunk of a channel that has so many (enqueue.cc, calcCollChunking): what
-// the slots of a chunk hold, less where that leaves too few chunks to follow one another.
+// chunk returns the bytes of a chunk of a channel that has so many (enqueue.cc,
+// calcCollChunking): what the slots of a chunk hold, less where that leaves too few chunks to
+// follow one another.
 func (c *Choice) chunk(s *collective.Spec, bytes int64) int64 {
 	if s.Kind == collective.AllGather || s.Kind == collective.ReduceScatter {
 		bytes *= int64(s.Ranks)
@@ -140,7 +142,8 @@ func (c *Choice) chunk(s *collective.Spec, bytes int64) int64 {
 	return size / c.Protocol.grain() * c.Protocol.grain()
 }
 
-// switchChunk is the bytes of a head's chunk: less of short parts, so that there are enough loops.
+// switchChunk returns the bytes of a head's chunk: less for short parts, so that there are enough
+// loops.
 func (c *Choice) switchChunk(bytes int64) int64 {
 	most, mostOfTree := c.model.switchChunks()
 	steps := []struct{ times, size int64 }{{64, 64 << 10}, {8, 32 << 10}, {2, 16 << 10}}
@@ -164,16 +167,16 @@ func (c *Choice) handsLines(kind collective.Kind) bool {
 	return c.Protocol != Simple && (c.Algorithm == Tree || kind.Rooted())
 }
 
-// mostPieces is how many pieces a slice of LL and LL128 is cut into, of chains and trees.
+// mostPieces is the number of pieces of a slice of LL and LL128 in chains and trees.
 const mostPieces = 8
 
-// pass returns how many bytes of data the threads of a channel send at once: 512 of LL a line of 8,
-// 640 of LL128 8 words of 8, of which 15 of 16 are data (device/prims_ll.h, prims_ll128.h).
+// pass returns the bytes of data that the threads of a channel send at once. 512 threads of LL
+// send a line of 8 each; 640 threads of LL128 send 8 words of 8, 15 of 16 of them data
+// (device/prims_ll.h, prims_ll128.h).
 func (p Protocol) pass() int64 { return [...]int64{LL: 512 * 8, LL128: 640 * 64 / 16 * 15}[p] }
 
-// pieces are where a buffer is cut, in elements of the collective's type: a piece is a slice of a
-// chunk. Of a channel a loop is what it does in one go: a chunk, or of a ring's all_reduce one for
-// each rank.
+// pieces says where a buffer is cut, in elements of the collective's type: a piece is a slice of
+// a chunk. In one loop a channel does a chunk, or in a ring's all_reduce one chunk for each rank.
 type pieces struct {
 	ends           []int64
 	first          []int // of a channel
@@ -223,7 +226,7 @@ func (c *Choice) piecesOf(s *collective.Spec) *pieces {
 	return x
 }
 
-// at is the number of a piece.
+// at returns the number of a piece.
 func (x *pieces) at(channel, loop, chunk, slice int) int {
 	return x.first[channel] + (loop*x.chunks+chunk)*x.slices + slice
 }

@@ -68,7 +68,7 @@ func Table() (all []algos.Algorithm) {
 		collective.SendRecv), p2pRow(collective.AllToAllV))
 }
 
-// p2pRow is how the sends and receives of some kinds are played.
+// p2pRow returns the row of kinds that are groups of sends and receives.
 func p2pRow(kinds ...collective.Kind) algos.Algorithm {
 	a := algos.Algorithm{Name: "p2p", About: "sends and receives, round by round, in parts on " +
 		"channels of their own", When: "as NCCL: it has no choice there", Grouped: true,
@@ -110,7 +110,7 @@ func p2pRow(kinds ...collective.Kind) algos.Algorithm {
 	return named(a)
 }
 
-// judged is a collective on one rank as if there were two, or a node full.
+// judged returns a collective on one rank as if there were two, or a node full.
 func judged(spec collective.Spec, param func(string) string) collective.Spec {
 	if spec.Ranks == 1 {
 		perNode, _ := strconv.Atoi(param(perNodeParam))
@@ -304,7 +304,8 @@ func byBlocks(s *collective.Spec) bool {
 	return s.Kind == collective.AllGather || s.Kind == collective.ReduceScatter
 }
 
-// cuts are those of the buffers: a vector is cut into pieces, or each of the ranks' blocks is.
+// cuts returns the cuts of the buffers: a vector is cut into pieces, or each of the ranks' blocks
+// is.
 func cuts(s *collective.Spec, ends []int64, byRank bool) *[3]schedule.Cut {
 	piece := schedule.Level{Axis: schedule.Tile, Split: schedule.Table, Ends: [][]int64{ends}}
 	block := schedule.Level{Axis: schedule.Block, N: int64(s.Ranks)}

@@ -10,9 +10,9 @@ type branch struct {
 	below int
 }
 
-// binary is a node's place in the first tree, whose leaves are the odd nodes (graph/trees.cc,
-// ncclGetBtree): the parent has the next higher bit in place of the lowest, or just not the lowest
-// if that is no node; children are half the lowest bit away.
+// binary returns a node's place in the first tree, whose leaves are the odd nodes
+// (graph/trees.cc, ncclGetBtree). The parent has the next higher bit in place of the lowest, or
+// just not the lowest if that is no node. Children are half the lowest bit away.
 func binary(node, nodes int) branch {
 	b := branch{up: -1, down: [2]int{-1, -1}}
 	low := node & -node
@@ -39,8 +39,8 @@ func binary(node, nodes int) branch {
 	return b
 }
 
-// double is a node's place in tree 0 or 1 (ncclGetDtree). The second one is the first mirrored
-// where the nodes are even in number, so that nobody is inside both; else it is moved on by one.
+// double returns a node's place in tree 0 or 1 (ncclGetDtree). The second tree mirrors the first
+// where the number of nodes is even, so that no node is inside both; else it is shifted by one.
 func double(tree, node, nodes int) branch {
 	number := func(i int) int { return (i + 1) % nodes }
 	place := (node - 1 + nodes) % nodes
@@ -67,8 +67,9 @@ type twig struct {
 	down []int
 }
 
-// twigOf is a rank's place in a channel's tree: a chain in the node, whose first GPU has the parent
-// in another node (graph/connect.cc). Which GPU has the children there depends on the graph.
+// twigOf returns a rank's place in a channel's tree: a chain in the node, whose first GPU has the
+// parent in another node (graph/connect.cc). Which GPU has the children there depends on the
+// graph.
 func (c *Choice) twigOf(channel, rank int) twig {
 	m := c.model
 	half := max(m.channels/2, 1)
@@ -124,9 +125,9 @@ func (c *climb) lane(l *schedule.Lane) {
 // mostTrees are so many that a rank's peers in all of them, up to four in each, can be a role's.
 const mostTrees = 16
 
-// roles are which ranks do the same in the trees of so many channels: those that have a parent, or
-// have the root for a parent, and as many children in each. Where channels set out from more GPUs
-// of a node, each rank has a program of its own: nil.
+// roles says which ranks do the same in the trees of so many channels: those that have a parent,
+// or have the root for a parent, and as many children in each. It is nil where channels set out
+// from more GPUs of a node: then each rank has a program of its own.
 func (c *Choice) roles(channels int) schedule.Roles {
 	var trees []int // a channel of each
 	seen := map[[2]int]bool{}

@@ -35,7 +35,7 @@ const AnyTuned = -1
 // MostTuned is the end of a line without one.
 const MostTuned = math.MaxUint64
 
-// String is the line in the file.
+// String returns the line as the file has it.
 func (l TunerLine) String() string {
 	return fmt.Sprintf("%s,%d,%d,%s,%s,%d,%d,%d,%d,%d", FunctionOf(l.Kind), l.From, l.To,
 		tunerNames()[l.Algorithm], strings.ToLower(l.Protocol.String()), l.Channels, l.Nodes, l.Ranks,
@@ -50,7 +50,7 @@ func Kinds() (all []collective.Kind) {
 	return all
 }
 
-// FunctionOf is a collective's name in NCCL's files and variables.
+// FunctionOf returns a collective's name in NCCL's files and variables.
 func FunctionOf(kind collective.Kind) string {
 	for _, f := range functions() {
 		if f.kind == kind {
@@ -60,7 +60,8 @@ func FunctionOf(kind collective.Kind) string {
 	return kind.String()
 }
 
-// tunerNames are the plugin's names of algorithms, in the order of Algorithm, and then CollNet's.
+// tunerNames lists the plugin's names of algorithms, in the order of Algorithm, and then
+// CollNet's.
 func tunerNames() []string {
 	return []string{"tree", "ring", "nvls", "nvls_tree", "pat", "collnet_direct", "collnet_chain"}
 }
@@ -155,8 +156,8 @@ func parseTunerLine(text string) (l TunerLine, isHere bool, err error) {
 	return l, algorithm < int(algorithms), nil
 }
 
-// line is the first that matches a single call, of those whose way the library has; nil if none
-// does.
+// line returns the first line that matches a single call and whose way the library has; nil if
+// there is none.
 func (t *Tuner) line(kind collective.Kind, bytes int64, nodes, ranks int,
 	has func(Way) bool) *TunerLine {
 	is := func(field, value int) bool { return field == AnyTuned || field == value }
@@ -170,8 +171,8 @@ func (t *Tuner) line(kind collective.Kind, bytes int64, nodes, ranks int,
 	return nil
 }
 
-// channels is how many a call may take that a line of the plugin has chosen, or none has, where the
-// library would give it so many.
+// channels returns how many channels a call may take by a line of the plugin, where the library
+// would give it own channels.
 func (l *TunerLine) channels(own int) int {
 	switch {
 	case l == nil || l.Channels == AnyTuned:

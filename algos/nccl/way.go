@@ -20,12 +20,12 @@ const (
 	algorithms
 )
 
-// String is the name in NCCL's logs.
+// String returns the name in NCCL's logs.
 func (a Algorithm) String() string {
 	return [...]string{"Tree", "Ring", "NVLS", "NVLSTree", "PAT"}[a]
 }
 
-// Protocol is how bytes are handed over.
+// Protocol selects how bytes are handed over.
 type Protocol int
 
 // The protocols, in the order of NCCL's tables.
@@ -36,16 +36,16 @@ const (
 	protocols
 )
 
-// String is the name in NCCL's logs.
+// String returns the name in NCCL's logs.
 func (p Protocol) String() string { return [...]string{"LL", "LL128", "Simple"}[p] }
 
-// Way is how a call is done.
+// Way is an algorithm with a protocol.
 type Way struct {
 	Algorithm Algorithm
 	Protocol  Protocol
 }
 
-// String is such as "Ring LL128".
+// String returns a name such as "Ring LL128".
 func (w Way) String() string { return fmt.Sprintf("%v %v", w.Algorithm, w.Protocol) }
 
 // legal reports whether NCCL has a kernel for a way to do a kind (device/generate.py).
@@ -65,12 +65,13 @@ func (w Way) legal(kind collective.Kind) bool {
 	return w.Protocol == Simple && blocks
 }
 
-// buffer is the bytes of a connection (init.cc, computeBuffSizes), which has slots of equal size.
+// buffer returns the bytes of a connection (init.cc, computeBuffSizes), which has slots of equal
+// size.
 func (p Protocol) buffer() int64 {
 	return [...]int64{8 * 512 * 8 * 16, 120 * 640 * 8 * 8, 4 << 20}[p]
 }
 
-// framing is what the flags of messages are.
+// framing returns the framing of messages: their flags.
 func (p Protocol) framing() schedule.Framing {
 	return [...]schedule.Framing{LL: schedule.Packets, LL128: schedule.Lines, Simple: schedule.Bare}[p]
 }
@@ -94,14 +95,14 @@ func (c *Choice) protocol() schedule.Protocol {
 // flags returns how many bytes of flags go with 120 of data: 4 with 4 of LL, 8 in a line of 128.
 func (p Protocol) flags() int64 { return [...]int64{LL: 120, LL128: 8, Simple: 0}[p] }
 
-// slots is how many slots a connection has, NCCL_STEPS.
+// slots is the number of slots of a connection, NCCL_STEPS.
 const slots = 8
 
-// grain is what chunks are a multiple of, in bytes (ncclProtoGrainSize).
+// grain returns the bytes that divide each chunk (ncclProtoGrainSize).
 func (p Protocol) grain() int64 { return [...]int64{16, 1920, 512}[p] }
 
-// steps are the slots that a chunk and a slice take: of a ring that sends by Simple a slice takes
-// two of them, a chunk four (collectives.h, ALLREDUCE_CHUNKSTEPS and its like).
+// steps returns the slots that a chunk and a slice take. On a ring that sends by Simple a slice
+// takes two of them, a chunk four (collectives.h, ALLREDUCE_CHUNKSTEPS and its like).
 func (w Way) steps(kind collective.Kind) (chunk, slice int64) {
 	if w == (Way{Ring, Simple}) && kind != collective.Broadcast && kind != collective.Reduce {
 		return slots / 2, slots / 4

@@ -34,7 +34,7 @@ func holdTo(t *testing.T, file string, all int, found map[string][]string) {
 		list := found[name]
 		if most := max(left[name], all); len(list) > most {
 			t.Errorf("%s: %d findings, more than %d (%s); some are\n%s", name, len(list), most, file,
-				strings.Join(list[:min(len(list), 40)], "\n"))
+				strings.Join(list[:min(len(list), 400)], "\n"))
 		}
 		if len(list) > all {
 			now += fmt.Sprintf("%s %d\n", name, len(list))
