@@ -16,18 +16,19 @@ import (
 
 // period is the state of the search.
 type period struct {
-	isOff  bool  // for tests: every step is simulated
-	mayBe  bool  // the run is one of those in which periods are left out
-	beacon int32 // a lane in a loop, −1 for none
-	turn   int32 // the iteration in which it was
-	isDue  bool  // it has begun another one
-	kept   snapshot
-	state  []int64 // the latest
-	rows   []messageRow
-	age    int
-	until  int   // so many states, before another one is kept
-	spent  int64 // words written
-	found  int   // periods that have been left out, each many times
+	isOff   bool  // for tests: every step is simulated
+	mayBe   bool  // the run is one of those in which periods are left out
+	beacon  int32 // a lane in a loop, −1 for none
+	turn    int32 // the iteration in which it was
+	isDue   bool  // it has begun another one
+	kept    snapshot
+	state   []int64 // the latest
+	rows    []messageRow
+	age     int
+	until   int   // so many states, before another one is kept
+	spent   int64 // words written
+	refused int   // lanes that could not be the beacon
+	found   int   // periods that have been left out, each many times
 }
 
 // A state is written while the words so far are no more than wordsPerStep for each step simulated,
@@ -37,8 +38,12 @@ const (
 	fewWords     = 1 << 18
 )
 
-// leastFollow is the least number of iterations that must follow for a lane to be the beacon.
-const leastFollow = 8
+// A lane can be the beacon if at least leastFollow iterations follow that are alike. The search ends
+// when mostRefused could not: then loops post and await events, or move other sizes each time.
+const (
+	leastFollow = 8
+	mostRefused = 1 << 12
+)
 
 // snapshot is a state, with the counts that go on from it.
 type snapshot struct {
@@ -83,7 +88,14 @@ func (e *engine) passes(i int32) {
 			p.turn, p.isDue = turn, true
 		}
 	case p.beacon < 0 && follow > leastFollow && p.spent <= wordsPerStep*e.totals.Steps+fewWords:
-		p.beacon, p.turn, p.kept.state, p.age, p.until = i, c.Iterations()[0], p.kept.state[:0], 0, 1
+		l := &e.lanes[i]
+		turn := c.Iterations()[0]
+		if e.programs[l.rank].AlikeAfter(c, int(l.channel), turn) < leastFollow {
+			p.refused++
+			p.mayBe = p.refused < mostRefused
+			return
+		}
+		p.beacon, p.turn, p.kept.state, p.age, p.until = i, turn, p.kept.state[:0], 0, 1
 	}
 }
 
