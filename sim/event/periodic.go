@@ -38,8 +38,8 @@ const (
 	fewWords     = 1 << 18
 )
 
-// A lane can be the beacon if at least leastFollow iterations follow that are alike. The search ends
-// when mostRefused could not: then loops post and await events, or move other sizes each time.
+// A lane can be the beacon if at least leastFollow iterations follow that are alike. The search
+// ends when mostRefused could not: then loops post and await events, or move other sizes each time.
 const (
 	leastFollow = 8
 	mostRefused = 1 << 12
