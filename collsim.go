@@ -6,7 +6,7 @@
 // real numbers (reference.Check) and timed (sim.Run), and what they found is one Result. The three
 // share the schedule and nothing else, so that their agreement means something.
 //
-// A Scenario also explains its times, proves its schedules alone, plays them for real, and says
+// A Scenario also explains its times, proves its schedules alone, executes them, and says
 // what they will cost: Explain, Verify, Validate, Estimate. All of it is package run's, and what is
 // printed of it package report's; this package only says what most programs need.
 package collsim

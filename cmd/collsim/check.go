@@ -99,7 +99,7 @@ func (a *app) check(ctx context.Context, list []*run.Scenario, asJSON, quiet boo
 	return interrupted
 }
 
-// estimate is what a point will cost.
+// estimate returns the cost of a point.
 func estimate(of pointOf) (*run.Estimate, error) {
 	if of.program != nil {
 		return of.s.EstimateProgram(of.program)
@@ -130,7 +130,7 @@ type pointOf struct {
 	program *scenarios.ProgramPoint // that the point is of; nil: of a collective
 }
 
-// pointsOf are the points of all scenarios, and behind those of each its programs.
+// pointsOf lists the points of all scenarios, and behind those of each its programs.
 func pointsOf(list []*run.Scenario) (all []pointOf) {
 	for _, s := range list {
 		for _, p := range s.Points {
@@ -143,7 +143,7 @@ func pointsOf(list []*run.Scenario) (all []pointOf) {
 	return all
 }
 
-// idsIn are the names of points.
+// idsIn lists the names of points.
 func idsIn(of []pointOf) (names []string) {
 	for _, one := range of {
 		names = append(names, one.p.ID)
@@ -181,7 +181,7 @@ func (a *app) schemaCommand() *cobra.Command {
 	}
 }
 
-// pointsTake is how many points take something.
+// pointsTake begins a sentence about so many points: "2 points take".
 func pointsTake(n int) string {
 	if n == 1 {
 		return "1 point takes"

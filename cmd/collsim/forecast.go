@@ -7,8 +7,8 @@ import (
 	"collsim/run"
 )
 
-// forecast estimates a run that has taken a second, beside it: so that its progress knows what is
-// left, and whoever waits knows what for. Estimates are about a twentieth of the work.
+// forecast estimates a run that has taken a second, beside it, so that its progress knows the
+// time left, and the user what takes it. Estimates are about a twentieth of the work.
 func (a *app) forecast(s *run.Scenario, p *progress, notes bool) {
 	select {
 	case <-p.stop:
@@ -38,7 +38,7 @@ func (a *app) forecast(s *run.Scenario, p *progress, notes bool) {
 	}
 }
 
-// idsOf are the names of a scenario's points.
+// idsOf lists the names of a scenario's points.
 func idsOf(s *run.Scenario) (names []string) {
 	for _, p := range run.AllPoints(s) {
 		names = append(names, p.ID)

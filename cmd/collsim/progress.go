@@ -108,8 +108,8 @@ func (p *progress) line(since time.Duration) string {
 // go as fast as estimated.
 const few = 0.05
 
-// left is how long the rest takes if it goes on as what is done; nothing is said of what has
-// taken longer than that already.
+// left returns how long the rest takes at the pace of what is done. It is not ok where the rest
+// has taken longer than that already.
 func (p *progress) left(since time.Duration) (left time.Duration, ok bool) {
 	if p.seen != p.done {
 		p.seen, p.at = p.done, since

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Plural is a number of things: "1 rank", "2 ranks".
+// Plural returns a number of things: "1 rank", "2 ranks".
 func Plural[T int | int64](n T, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -16,13 +16,13 @@ func Plural[T int | int64](n T, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// prefix is the names of the packages that an error comes from.
+// prefix matches the names of the packages that an error comes from.
 func prefix() *regexp.Regexp { return regexp.MustCompile(`^([a-z]+: )+`) }
 
-// Unprefixed is an error's text for a user, who knows no packages.
+// Unprefixed returns an error's text for a user, who knows no packages.
 func Unprefixed(err error) string { return prefix().ReplaceAllString(err.Error(), "") }
 
-// Between is a range, or its one value. A unit that both ends have is written once.
+// Between returns a range, or its one value. A unit that both ends have is written once.
 func Between[T comparable](from, to T, dash string) string {
 	low, high := fmt.Sprint(from), fmt.Sprint(to)
 	if low == high {

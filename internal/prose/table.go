@@ -11,15 +11,16 @@ const Columns = 80
 
 // Table lays cells out in columns. A row of one cell among others of several is a line of its own.
 type Table struct {
-	// Widths are those of the columns at least, and of which a wider cell makes more: with the blank
-	// before it of what is flush right; negative, with two blanks before it, of what is flush left.
+	// Widths has the least width of each column; a wider cell widens it. A positive width is
+	// flush right and has the blank before the cell; a negative one is flush left, with two
+	// blanks before it.
 	Widths []int
 	Total  int // the first column, flush right, takes what the others leave of it
 	Marked int // so many rows from the top begin with a #, in the blank of the first column
 	Rows   [][]string
 }
 
-// String is the table, a line a row.
+// String lays the table out, a line a row.
 func (t Table) String() string {
 	var b strings.Builder
 	width := t.widths()
@@ -40,7 +41,7 @@ func (t Table) String() string {
 	return b.String()
 }
 
-// widths are those of the columns, for all cells.
+// widths returns the widths of the columns, for all cells.
 func (t Table) widths() []int {
 	width, rest := slices.Clone(t.Widths), t.Total
 	for c := len(width) - 1; c >= 0; c-- {
@@ -65,7 +66,7 @@ func (t Table) widths() []int {
 // whole reports whether a row is a line of its own.
 func (t Table) whole(row []string) bool { return len(row) == 1 && len(t.Widths) > 1 }
 
-// pad is a cell in a column of this width.
+// pad fills a cell to the width of its column.
 func pad(cell string, width int) string {
 	blanks := max(width, -width) - utf8.RuneCountInString(cell)
 	if width > 0 {
@@ -74,8 +75,8 @@ func pad(cell string, width int) string {
 	return "  " + cell + strings.Repeat(" ", blanks-2)
 }
 
-// Markdown is rows under the first one as a table of Markdown, each column flush left (l) or right
-// (r), and as wide in the text as it is on the page.
+// Markdown writes rows under the first one as a table of Markdown. Each column is flush left (l)
+// or right (r), and as wide in the text as it is on the page.
 func Markdown(sides string, rows [][]string) string {
 	width := make([]int, len(sides))
 	for _, row := range rows {
