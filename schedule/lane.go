@@ -28,6 +28,7 @@ type Lane struct {
 	last     *Step // not yet rolled up, so that Post may still mark it
 	tile     int32
 	written  marks // blocks of the working copy that are in the output
+	writes   int   // how often such blocks have been written
 	err      error
 
 	framing   Framing

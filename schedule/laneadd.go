@@ -201,7 +201,10 @@ func (l *Lane) countWritten(r Region) (n int32) {
 }
 
 // write records that a region of the working copy is in the output.
-func (l *Lane) write(r Region) { l.runs(&r, l.written.add) }
+func (l *Lane) write(r Region) {
+	l.runs(&r, l.written.add)
+	l.writes++
+}
 
 // runs visits a region's blocks, modulo n, as runs from … to−1.
 func (r *Region) runs(n int64, visit func(from, to int64)) {

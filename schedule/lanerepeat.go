@@ -5,8 +5,9 @@ const leastRepeat = 12
 
 // Repeat calls iteration for i = 0 … times−1. Iterations must do the same, except for numbers that
 // rise by a constant from one to the next: tiles, blocks, peers. If the first five have become one
-// loop, Repeat skips all others but the last, which must continue that loop. The lane is the same
-// as if all had been called.
+// loop, Repeat skips all others but the last, which must continue that loop. It skips none if they
+// store in the working copy, since what a lane reads later depends on each. The lane is the same as
+// if all had been called.
 func (l *Lane) Repeat(times int, iteration func(i int)) {
 	i := 0
 	if times >= leastRepeat {
@@ -26,30 +27,32 @@ func (l *Lane) Repeat(times int, iteration func(i int)) {
 }
 
 // A rolled records the state of a lane after an iteration: its nodes, the count of the loop that
-// they end in, its steps and its round.
+// they end in, its steps, its writes of the working copy and its round.
 type rolled struct {
-	knots int
-	count int32
-	steps int
-	round int32
+	knots  int
+	count  int32
+	steps  int
+	writes int
+	round  int32
 }
 
 // rolled rolls up the last step and returns how far the lane is.
 func (l *Lane) rolled() rolled {
 	l.finish()
 	l.pending.known = 0
-	at := rolled{knots: len(l.roll.knots), steps: l.steps, round: l.round}
+	at := rolled{knots: len(l.roll.knots), steps: l.steps, writes: l.writes, round: l.round}
 	if at.knots > 0 {
 		at.count = l.roll.knots[at.knots-1].count
 	}
 	return at
 }
 
-// continued reports whether the iteration since has continued the loop that the lane ended in.
+// continued reports whether the iteration since has continued the loop that the lane ended in, and
+// done nothing else that a later step depends on.
 func (l *Lane) continued(before rolled) bool {
 	now := l.rolled()
 	return l.err == nil && before.count > 0 && now.knots == before.knots &&
-		now.count == before.count+1
+		now.count == before.count+1 && now.writes == before.writes
 }
 
 // skipTo adds so many iterations to the loop that a lane ends in, and then the last one, which it

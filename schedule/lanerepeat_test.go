@@ -73,6 +73,32 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
+// TestRepeatOfWorkingCopy: what the iterations store in the working copy is in the output afterwards,
+// also what those have stored that are not called.
+func TestRepeatOfWorkingCopy(t *testing.T) {
+	const chunks = 30
+	build := func(each func(l *Lane, times int, do func(i int))) string {
+		s, err := Build(Plan{Name: "repeat", Spec: collective.Spec{Kind: collective.AllReduce,
+			Op: collective.Sum, Type: dtype.Float32, Ranks: 2, Count: 600}, Chunks: chunks,
+			Lane: func(l *Lane) {
+				each(l, chunks, func(i int) {
+					l.Send(l.Rank+1, l.Chunk(i))
+					l.Reduce(l.Rank-1, l.Chunk(i))
+				})
+				l.Send(l.Rank+1, l.Chunk(17))
+				l.Recv(l.Rank-1, l.Chunk(17))
+			}})
+		require.NoError(t, err)
+		return s.String()
+	}
+	want := build(func(_ *Lane, times int, do func(int)) {
+		for i := range times {
+			do(i)
+		}
+	})
+	require.Equal(t, want, build(func(l *Lane, times int, do func(int)) { l.Repeat(times, do) }))
+}
+
 // TestRepeatMisused: a last iteration that does something else is an error.
 func TestRepeatMisused(t *testing.T) {
 	_, err := Build(Plan{Name: "repeat", Spec: collective.Spec{Kind: collective.AllReduce,
