@@ -182,26 +182,42 @@ func (p *Program) repeats(i int32, even, tiled bool) bool {
 // repeats reports whether a stride, in variables' order, changes only a step's round and the posts
 // it awaits. If even is true, blocks may change; if tiled is true, tiles may.
 func (s *Step) repeats(stride []int32, even, tiled bool) bool {
-	k := 1
-	region := func() bool { // its tile, and its first block
-		k += 2
-		return (tiled || stride[k-2] == 0) && (even || stride[k-1] == 0)
-	}
-	end := func() bool { // a peer's rank and lane, and a region
-		k += 2
-		return region() && stride[k-4] == 0 && stride[k-3] == 0
-	}
-	same := true
+	same := s.samePeers(stride)
+	s.regionPlaces(func(_ *Region, k int) {
+		same = same && (tiled || stride[k] == 0) && (even || stride[k+1] == 0)
+	})
+	return same
+}
+
+// samePeers reports whether a stride, in variables' order, leaves the peers of a step as they are.
+func (s *Step) samePeers(stride []int32) bool {
+	same, k := true, 1
 	for range s.From {
-		same = end() && same
+		same, k = same && stride[k] == 0 && stride[k+1] == 0, k+4
 	}
-	for range s.To {
-		same = region() && same
-	}
+	k += 2 * len(s.To)
 	for range s.Send {
-		same = end() && same
+		same, k = same && stride[k] == 0 && stride[k+1] == 0, k+4
 	}
 	return same
+}
+
+// regionPlaces visits the regions of a step with the place of each in a stride: of its tile, and
+// behind it of its first block.
+func (s *Step) regionPlaces(visit func(r *Region, k int)) {
+	k := 1
+	for i := range s.From {
+		visit(&s.From[i].Region, k+2)
+		k += 4
+	}
+	for i := range s.To {
+		visit(&s.To[i], k)
+		k += 2
+	}
+	for i := range s.Send {
+		visit(&s.Send[i].Region, k+2)
+		k += 4
+	}
 }
 
 // Written visits the steps of a lane once each, whatever loops they are in. see gets the number of

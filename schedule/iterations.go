@@ -28,14 +28,14 @@ func (c *Cursor) SkipOutermost(iterations, steps int32) {
 func (p *Program) AlikeAfter(c *Cursor, channel int, iteration int32) int32 {
 	loop := c.at[0]
 	more := c.code.nodes[loop].count - iteration - 1
-	var inner []turns
+	var inner []innerLoop
 	for i := loop + 1; i <= loop+c.code.nodes[loop].size && more > 0; i++ {
 		for len(inner) > 0 && inner[len(inner)-1].end < i {
 			inner = inner[:len(inner)-1]
 		}
 		n := &c.code.nodes[i]
 		if n.leaf < 0 {
-			inner = append(inner, turns{end: i + n.size, count: n.count})
+			inner = append(inner, innerLoop{end: i + n.size, count: n.count})
 			continue
 		}
 		more = p.alikeSteps(&alikeStep{p.leafOf(n), c.lane, channel, inner}, iteration, more)
@@ -43,8 +43,8 @@ func (p *Program) AlikeAfter(c *Cursor, channel int, iteration int32) int32 {
 	return more
 }
 
-// turns are the iterations of a loop whose last node is end.
-type turns struct{ end, count int32 }
+// innerLoop is a loop whose last node is end, and how many iterations it has.
+type innerLoop struct{ end, count int32 }
 
 // alikeStep is a step of a loop as it is written: its lane within the bundle, its channel, and the
 // loops around it inside of the outermost.
@@ -52,7 +52,7 @@ type alikeStep struct {
 	*leaf
 	lane    int32
 	channel int
-	inner   []turns
+	inner   []innerLoop
 }
 
 func (p *Program) leafOf(n *node) *leaf { return &p.code.leaves[n.leaf] }
@@ -66,33 +66,18 @@ func (p *Program) alikeSteps(a *alikeStep, iteration, more int32) int32 {
 	if len(a.strides) < 2 || a.strides[1] == nil {
 		return more
 	}
-	stride, k := a.strides[1], 1
-	region := func(r *Region) {
+	stride := a.strides[1]
+	if !s.samePeers(stride) {
+		return 0
+	}
+	s.regionPlaces(func(r *Region, k int) {
 		if stride[k+1] != 0 && !p.schedule.EvenBlocks(r.Buffer) {
 			more = 0
 		}
 		if stride[k] != 0 && more > 0 {
 			more = p.alikeTiles(a, r, k, iteration, more)
 		}
-		k += 2
-	}
-	peer := func() {
-		if stride[k] != 0 || stride[k+1] != 0 {
-			more = 0
-		}
-		k += 2
-	}
-	for i := range s.From {
-		peer()
-		region(&s.From[i].Region)
-	}
-	for i := range s.To {
-		region(&s.To[i])
-	}
-	for i := range s.Send {
-		peer()
-		region(&s.Send[i].Region)
-	}
+	})
 	return more
 }
 
@@ -132,7 +117,7 @@ func (l *leaf) times(d, k int, iterations int32) int32 {
 }
 
 // next counts up the iterations of nested loops, and reports whether there was one more.
-func next(done []int32, of []turns) bool {
+func next(done []int32, of []innerLoop) bool {
 	for d := len(done) - 1; d >= 0; d-- {
 		if done[d]++; done[d] < of[d].count {
 			return true

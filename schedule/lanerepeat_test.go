@@ -73,8 +73,8 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
-// TestRepeatOfWorkingCopy: what the iterations store in the working copy is in the output afterwards,
-// also what those have stored that are not called.
+// TestRepeatOfWorkingCopy: what the iterations store in the working copy is in the output
+// afterwards, also what those have stored that are not called.
 func TestRepeatOfWorkingCopy(t *testing.T) {
 	const chunks = 30
 	build := func(each func(l *Lane, times int, do func(i int))) string {

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"collsim/sim/internal/cycle"
 	"collsim/sim/model"
 	"collsim/unit"
 )
@@ -10,33 +11,26 @@ import (
 // iteration. What follows depends on nothing else. So what has happened between the two times
 // happens again and again, as long as the loops go on and their iterations move as many bytes.
 // Whole periods are left out: their totals are added, and all times are moved on. Nothing is
-// approximated. The period is searched for as Brent does (An improved Monte Carlo factorization
-// algorithm, BIT 20, 1980). One state is kept, for twice as long each time. The states that follow,
-// one an iteration of a certain lane, the beacon, are compared with it.
+// approximated.
+//
+// Package cycle finds a period among the states at the iterations of a certain lane, the beacon.
 
-// period is the state of the search.
+// period holds the search for periods.
 type period struct {
-	isOff   bool  // for tests: every step is simulated
-	mayBe   bool  // the run is one of those in which periods are left out
-	beacon  int32 // a lane in a loop, −1 for none
-	turn    int32 // the iteration in which it was
-	isDue   bool  // it has begun another one
-	kept    snapshot
-	state   []int64 // the latest
-	rows    []messageRow
-	age     int
-	until   int   // so many states, before another one is kept
-	spent   int64 // words written
-	refused int   // lanes that could not be the beacon
-	found   int   // periods that have been left out, each many times
+	search    cycle.Search
+	isOff     bool  // for tests: every step is simulated
+	mayBe     bool  // the run is one of those in which periods are left out
+	beacon    int32 // a lane in a loop, −1 for none
+	iteration int32 // of the beacon's loop, the latest
+	isDue     bool  // the beacon has begun another one
+	kept      snapshot
+	rows      []messageRow // scratch of writeState
+	refused   int          // lanes that could not be the beacon
+	found     int          // periods that have been left out, each many times
 }
 
-// A state is written while the words so far are no more than wordsPerStep for each step simulated,
-// and fewWords more. A word takes about a hundredth of the time of a step.
-const (
-	wordsPerStep = 48
-	fewWords     = 1 << 18
-)
+// wordsPerStep bounds what the search costs: a word takes about a thousandth of the time of a step.
+const wordsPerStep = 48
 
 // A lane can be the beacon if at least leastFollow iterations follow that are alike. The search
 // ends when mostRefused could not: then loops post and await events, or move other sizes each time.
@@ -45,9 +39,8 @@ const (
 	mostRefused = 1 << 12
 )
 
-// snapshot is a state, with the counts that go on from it.
+// snapshot holds the counts at the time of the kept state.
 type snapshot struct {
-	state  []int64
 	at     unit.Time
 	totals model.Totals
 	spent  estimate
@@ -62,7 +55,7 @@ type progress struct{ steps, iteration int32 }
 // under fluid sharing, without a log, and without what only programs and devices that offload have.
 func (e *engine) startPeriod() {
 	p, s := &e.period, e.rules.Schedule
-	p.beacon = -1
+	p.beacon, p.search.WordsPerStep = -1, wordsPerStep
 	p.mayBe = !p.isOff && e.isFluid && e.tape.heads == nil && e.observer == nil &&
 		e.matches == nil && e.streams == nil && e.backlogs == nil &&
 		s.Parts() == nil && s.Teams() == nil
@@ -84,18 +77,19 @@ func (e *engine) passes(i int32) {
 			p.beacon = -1
 		}
 	case p.beacon == i:
-		if turn := c.Iterations()[0]; turn != p.turn {
-			p.turn, p.isDue = turn, true
+		if now := c.Iterations()[0]; now != p.iteration {
+			p.iteration, p.isDue = now, true
 		}
-	case p.beacon < 0 && follow > leastFollow && p.spent <= wordsPerStep*e.totals.Steps+fewWords:
+	case p.beacon < 0 && follow > leastFollow && p.search.Affords(e.totals.Steps):
 		l := &e.lanes[i]
-		turn := c.Iterations()[0]
-		if e.programs[l.rank].AlikeAfter(c, int(l.channel), turn) < leastFollow {
+		p.iteration = c.Iterations()[0]
+		if e.programs[l.rank].AlikeAfter(c, int(l.channel), p.iteration) < leastFollow {
 			p.refused++
 			p.mayBe = p.refused < mostRefused
 			return
 		}
-		p.beacon, p.turn, p.kept.state, p.age, p.until = i, turn, p.kept.state[:0], 0, 1
+		p.beacon = i
+		p.search.Begin()
 	}
 }
 
@@ -107,14 +101,14 @@ func (e *engine) leaveOut(now unit.Time) {
 		return
 	}
 	p.isDue = false
-	if p.spent > wordsPerStep*e.totals.Steps+fewWords {
+	if !p.search.Affords(e.totals.Steps) {
 		return
 	}
-	if !e.writeState(now) {
+	state, ok := e.writeState(p.search.Empty(), now)
+	if !ok {
 		return
 	}
-	p.spent += int64(len(p.state))
-	if len(p.kept.state) > 0 && e.isBack() {
+	if p.search.Add(state) {
 		if times := e.periods(now); times > 0 {
 			e.skip(times, now-p.kept.at)
 			p.found++
@@ -122,30 +116,16 @@ func (e *engine) leaveOut(now unit.Time) {
 		p.beacon = -1
 		return
 	}
-	if p.age++; p.age >= p.until || len(p.kept.state) == 0 {
+	if p.search.IsOld() {
 		e.keepState(now)
 	}
-}
-
-// isBack reports whether the latest state is the kept one.
-func (e *engine) isBack() bool {
-	p := &e.period
-	if len(p.state) != len(p.kept.state) {
-		return false
-	}
-	for i, x := range p.state {
-		if p.kept.state[i] != x {
-			return false
-		}
-	}
-	return true
 }
 
 // keepState keeps the latest state to compare with.
 func (e *engine) keepState(now unit.Time) {
 	p := &e.period
+	p.search.Keep()
 	k := &p.kept
-	k.state, p.state = p.state, k.state
 	k.at, k.totals, k.spent = now, e.totals, e.spent
 	k.lanes, k.loads = k.lanes[:0], k.loads[:0]
 	for i := range e.lanes {
@@ -158,7 +138,6 @@ func (e *engine) keepState(now unit.Time) {
 	for i := range e.links {
 		k.loads = append(k.loads, e.links[i].load)
 	}
-	p.age, p.until = 0, 2*p.until
 }
 
 // periods returns how many periods like that since the kept state can be left out: until a lane
@@ -191,11 +170,9 @@ func (e *engine) periods(now unit.Time) int32 {
 
 // skip leaves out so many periods of a given time.
 func (e *engine) skip(times int32, each unit.Time) {
-	k, t, n := &e.period.kept, &e.totals, int64(times)
+	k, n := &e.period.kept, int64(times)
 	later := unit.Time(n) * each
-	t.Steps += n * (t.Steps - k.totals.Steps)
-	t.Messages += n * (t.Messages - k.totals.Messages)
-	t.BytesSent += unit.Bytes(n) * (t.BytesSent - k.totals.BytesSent)
+	e.totals.Repeat(&k.totals, n)
 	e.spent.begun += n * (e.spent.begun - k.spent.begun)
 	e.spent.ended += n * (e.spent.ended - k.spent.ended)
 	for i := range e.lanes {

@@ -3,19 +3,16 @@ package event
 import (
 	"slices"
 
-	"collsim/sim/model"
 	"collsim/unit"
 )
 
-// writeState writes all that what follows depends on into e.period.state, with times as seen from
-// now. A time before now is written as one value: it decides nothing any more. It reports false
-// where something is under way that it does not write: on a GPU, or over a memory.
-func (e *engine) writeState(now unit.Time) bool {
-	p := &e.period
-	s := p.state[:0]
+// writeState appends everything that the rest of the run depends on, with times as seen from now. A
+// time before now is written as one value: it decides nothing any more. It is not ok where
+// something is under way that it does not write: on a GPU, or over a memory.
+func (e *engine) writeState(s []int64, now unit.Time) (state []int64, ok bool) {
 	if g := e.gpu; g != nil {
 		if len(g.due) > 0 || len(g.dirty) > 0 {
-			return false
+			return s, false
 		}
 		s = append(s, g.changes)
 	}
@@ -26,25 +23,16 @@ func (e *engine) writeState(now unit.Time) bool {
 		c := &e.conns[i]
 		s = append(s, int64(c.unused), int64(c.free))
 		for n, k := c.free, c.freed; n > 0; n, k = n-1, e.marks[k].next {
-			s = sinceNow(s, e.marks[k].at, now)
+			s = e.marks[k].at.AppendSince(s, now)
 		}
 	}
 	if !e.writeMessages(now) {
-		return false
+		return s, false
 	}
-	for i := range p.rows {
-		s = append(s, p.rows[i][:]...)
+	for i := range e.period.rows {
+		s = append(s, e.period.rows[i][:]...)
 	}
-	p.state = s
-	return true
-}
-
-// sinceNow appends a moment, as seen from now.
-func sinceNow(s []int64, m model.Moment, now unit.Time) []int64 {
-	if m.T < now {
-		return append(s, -1, 0)
-	}
-	return append(s, int64(m.T-now), int64(m.Wave))
+	return s, true
 }
 
 // writeLane appends where a lane is, but for the iteration of the outermost loop, and what it waits
@@ -56,7 +44,7 @@ func (e *engine) writeLane(s []int64, i int32, now unit.Time) []int64 {
 	}
 	s = append(s, int64(l.waits), int64(l.on), int64(l.pending), int64(l.waiters), int64(l.next),
 		int64(len(l.posts)))
-	s = sinceNow(sinceNow(s, l.end, now), l.until, now)
+	s = l.until.AppendSince(l.end.AppendSince(s, now), now)
 	if e.row != nil {
 		s = append(s, int64(len(e.row.ends[l.rank])), int64(e.row.left[l.rank]))
 	}
@@ -140,13 +128,13 @@ func (e *engine) messageRow(m, place int32, isUnsent bool, now unit.Time) messag
 		return r
 	case x.isHere:
 		r[9] = 2
-		sinceNow(r[:10], x.at, now)
+		x.at.AppendSince(r[:10], now)
 	case e.fair.HasRate(m):
 		n, rest := e.fair.Left(m, now).Bytes()
 		r[9], r[12], r[13], r[14] = 3, int64(n), int64(rest), int64(e.fair.Rate(m))
 	default:
 		r[9] = 4
-		sinceNow(r[:10], x.since, now)
+		x.since.AppendSince(r[:10], now)
 	}
 	r[15] = int64(x.key - e.lanes[x.lane].key)
 	return r

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"collsim/schedule"
+	"collsim/sim/internal/cycle"
 	"collsim/sim/internal/flat"
 	"collsim/sim/model"
 	"collsim/unit"
@@ -13,39 +14,28 @@ import (
 // A run is steady from a time on when all that is under way is what it was at an earlier time, but
 // for a shift of all times, and every lane is at the same step of the same loop, in a later
 // iteration. What follows depends on nothing else, so the stretch between the two goes on to repeat
-// itself until a lane comes to the end of its loop: whole repetitions before that are not played.
+// itself until a lane comes to the end of its loop: whole repetitions before that are left out.
 //
-// The cycle is searched for as Brent does (BIT 20, 1980): one state is kept, for twice as long
-// each time, and compared with each that follows, one an iteration of some lane, the beacon.
+// Package cycle finds it among the states at the iterations of a certain lane, the beacon.
 
-// steady is what the search for a cycle keeps.
+// steady holds the search for a cycle.
 type steady struct {
+	search cycle.Search
 	beacon int32 // a lane in a loop, 1 more; 0 for none
 	at     int32 // its place that counts
 	isDue  bool
 	kept   snapshot
-	state  []int64 // the latest
-	age    int
-	until  int   // so many, before another one is kept
-	spent  int64 // words written without finding a cycle
 	loops  map[[2]int32]bool
 	sorted []model.Request
 	jumps  int // found
 }
 
-// What is spent on the search, in words, is a part of what the run takes: so many words take a
-// tenth to a fifth of the time of a sub-step. And some are no matter.
-const (
-	wordsPerStep = 16
-	fewWords     = 1 << 18
-)
+// wordsPerStep bounds what the search costs: so many words take a tenth to a fifth of the time of a
+// sub-step.
+const wordsPerStep = 16
 
-// maySearch reports whether a state may be written.
-func (e *engine) maySearch() bool { return e.spent <= wordsPerStep*e.played+fewWords }
-
-// snapshot is a state, with what counts on from it.
+// snapshot holds the counts at the time of the kept state.
 type snapshot struct {
-	state  []int64
 	at     unit.Time
 	totals model.Totals
 	lanes  []progress
@@ -84,7 +74,9 @@ func (e *engine) advance(i int32, l *lane) {
 	case isBeacon:
 		e.isDue = e.isDue || c.Place() == e.at
 	case e.beacon == 0 && follow > 8 && e.repeats(l, loop):
-		e.beacon, e.at, e.kept.state, e.age, e.until = i+1, c.Place(), nil, 0, 1
+		e.beacon, e.at = i+1, c.Place()
+		e.search.WordsPerStep = wordsPerStep
+		e.search.Begin()
 	}
 }
 
@@ -110,16 +102,14 @@ func (e *engine) repeat(now unit.Time) unit.Time {
 		return 0
 	}
 	e.isDue = false
-	if !e.maySearch() {
+	if !e.search.Affords(e.played) {
 		return 0
 	}
-	e.state = e.write(e.state[:0], now)
-	e.spent += int64(len(e.state))
-	isBack := slices.Equal(e.state, e.kept.state)
+	isBack := e.search.Add(e.write(e.search.Empty(), now))
 	if isBack && e.probe.canLeaveOut(now) {
 		return e.jump(now)
 	}
-	if e.age++; isBack || e.age >= e.until || e.kept.state == nil {
+	if isBack || e.search.IsOld() {
 		e.keep(now)
 	}
 	return 0
@@ -127,8 +117,8 @@ func (e *engine) repeat(now unit.Time) unit.Time {
 
 // keep takes the present state for the one to compare with.
 func (e *engine) keep(now unit.Time) {
+	e.search.Keep()
 	k := &e.kept
-	k.state, e.state = e.state, k.state
 	k.at, k.totals = now, e.totals
 	k.lanes, k.links = k.lanes[:0], k.links[:0]
 	for i := range e.lanes {
@@ -137,7 +127,6 @@ func (e *engine) keep(now unit.Time) {
 	for i := range e.links {
 		k.links = append(k.links, carried{e.links[i].busy, e.links[i].load})
 	}
-	e.age, e.until = 0, 2*e.until
 	e.probe.keeps(now)
 }
 
@@ -175,16 +164,15 @@ func (e *engine) jump(now unit.Time) unit.Time {
 		e.leaveOut(times, unit.Time(times)*period)
 		e.jumps++
 	}
-	e.beacon, e.spent = 0, 0
+	e.beacon = 0
+	e.search.Forgive()
 	return unit.Time(times) * period
 }
 
 // leaveOut moves everything on by so many repetitions, which take so long.
 func (e *engine) leaveOut(times int64, later unit.Time) {
-	k, t := &e.kept, &e.totals
-	t.Steps += times * (t.Steps - k.totals.Steps)
-	t.Messages += times * (t.Messages - k.totals.Messages)
-	t.BytesSent += unit.Bytes(times) * (t.BytesSent - k.totals.BytesSent)
+	k := &e.kept
+	e.totals.Repeat(&k.totals, times)
 	for i := range e.lanes {
 		l, was := &e.lanes[i], k.lanes[i]
 		if l.isOver() {
@@ -231,7 +219,7 @@ func (e *engine) write(s []int64, now unit.Time) []int64 {
 		c := &e.conns[i]
 		s = append(s, int64(c.unused))
 		for k := c.freed; k >= 0; k = e.marks[k].next {
-			s = after(s, e.marks[k].at, now)
+			s = e.marks[k].at.AppendSince(s, now)
 		}
 		s = append(s, -2)
 		for m := c.head; m >= 0; m = e.messages[m].next {
@@ -262,21 +250,13 @@ func (e *engine) write(s []int64, now unit.Time) []int64 {
 	return s
 }
 
-// after appends a moment, from a time on.
-func after(s []int64, m model.Moment, now unit.Time) []int64 {
-	if m.T < now {
-		return append(s, -1, 0)
-	}
-	return append(s, int64(m.T-now), int64(m.Wave))
-}
-
 func (e *engine) writeLane(s []int64, l *lane, now unit.Time) []int64 {
 	c := &l.cursor
 	if l.waits == forEver {
 		return append(s, -3)
 	}
 	s = append(s, int64(l.waits), int64(l.on), int64(l.pending), int64(l.waiters), int64(l.next))
-	s = after(after(s, l.end, now), l.until, now)
+	s = l.until.AppendSince(l.end.AppendSince(s, now), now)
 	if !c.Done() {
 		outer := c.Outer()
 		loop, _ := c.Around()
@@ -292,7 +272,7 @@ func (e *engine) writeLane(s []int64, l *lane, now unit.Time) []int64 {
 		s = append(s, int64(e.messages[m].conn))
 	}
 	for i := len(l.posts) - 1; i >= 0 && l.posts[i].T >= now; i-- {
-		s = after(s, l.posts[i], now)
+		s = l.posts[i].AppendSince(s, now)
 	}
 	return append(s, int64(len(l.posts)))
 }
@@ -304,7 +284,7 @@ func (e *engine) writeMessage(s []int64, m int32, now unit.Time) []int64 {
 		int64(x.peers), int64(x.route))
 	switch {
 	case x.isHere:
-		return after(s, x.at, now)
+		return x.at.AppendSince(s, now)
 	case e.fair == nil || !e.fair.HasRate(m):
 		return append(s, -4)
 	}
@@ -321,7 +301,7 @@ func (e *engine) writeRequest(s []int64, r *model.Request, now unit.Time) []int6
 		m = p.message
 		s = append(s, int64(p.from), int64(p.to), int64(p.hop))
 		if !p.isFirst {
-			s = after(s, p.tail, now)
+			s = p.tail.AppendSince(s, now)
 			s = append(s, int64(r.Third-e.links[e.net.onPath(p.hop).from].went))
 		}
 	}

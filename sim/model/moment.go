@@ -62,3 +62,12 @@ func times(n unit.Bytes, k int, r unit.Rate) unit.Time {
 	}
 	return unit.Bytes(lo).Over(r)
 }
+
+// AppendSince appends the moment as seen from a time on to the state of a run. What was before that
+// decides nothing any more, whenever it was.
+func (m Moment) AppendSince(state []int64, now unit.Time) []int64 {
+	if m.T < now {
+		return append(state, -1, 0)
+	}
+	return append(state, int64(m.T-now), int64(m.Wave))
+}

@@ -24,6 +24,13 @@ type Totals struct {
 	Folded *Folded
 }
 
+// Repeat adds what has been counted since an earlier time so many times more.
+func (t *Totals) Repeat(since *Totals, times int64) {
+	t.Steps += times * (t.Steps - since.Steps)
+	t.Messages += times * (t.Messages - since.Messages)
+	t.BytesSent += unit.Bytes(times) * (t.BytesSent - since.BytesSent)
+}
+
 // Folded holds the results of a run in which many ranks and links do the same, by class.
 type Folded struct {
 	Ends   []unit.Time // when each lane of a class ends, by class, then lane
