@@ -10,7 +10,8 @@ import (
 )
 
 // TestPeriodsOfNCCL: NCCL's algorithms take the same time, and load links the same, whether every
-// step is simulated, as for a trace, or whole periods of their loops are left out.
+// step is simulated, as for a trace, or whole periods of their loops are left out. What check
+// counts without a simulation is the same, too.
 func TestPeriodsOfNCCL(t *testing.T) {
 	const text = `
 [topology]
@@ -41,6 +42,9 @@ bytes = "12345678 B"
 			got := brief.Results[i]
 			require.Equal(t, want.Time, got.Time, want.Point.ID)
 			require.Equal(t, want.Limit, got.Limit, want.Point.ID)
+			estimate, err := s.Estimate(want.Point)
+			require.NoError(t, err)
+			require.Equal(t, want.Steps, estimate.Steps, "counted: %s", want.Point.ID)
 			require.Equal(t, []int64{want.Steps, want.Messages, int64(want.BytesSent),
 				int64(want.LinkBytes)}, []int64{got.Steps, got.Messages, int64(got.BytesSent),
 				int64(got.LinkBytes)}, want.Point.ID)

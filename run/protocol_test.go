@@ -138,8 +138,7 @@ collective.algorithm = "nccl:p2p"
 	}
 }
 
-// TestTeamsOfSplits: teams of a kind with splits run on a machine, whose figures depend on the size
-// of a call: that of the largest team, not of a call of all ranks.
+// TestTeamsOfSplits: teams of a kind with splits run on a machine.
 func TestTeamsOfSplits(t *testing.T) {
 	text := `
 [topology]
@@ -156,5 +155,27 @@ teams = "rail"
 `
 	for _, r := range benched(t, text) {
 		require.Positive(t, r.Time)
+	}
+}
+
+// TestTeamsTakeTheSizeOfOne: figures of a machine that depend on the size of a call take that of
+// the largest team: teams on links of their own end when the largest does alone.
+func TestTeamsTakeTheSizeOfOne(t *testing.T) {
+	text := `
+[topology]
+preset = "dgx-h100"
+nodes = 3
+[check]
+numbers = false
+[[collective]]
+kind = "all_gather"
+algorithm = ["ring", "direct"]
+bytes = "4 MiB"
+dtype = "float32"
+`
+	large, both := "[[1,9,17]]", "[[0,8],[1,9,17]]"
+	alone := benched(t, text, "collective.teams="+large)
+	for i, r := range benched(t, text, "collective.teams="+both) {
+		require.Equal(t, alone[i].Time, r.Time, r.Point.ID)
 	}
 }

@@ -109,5 +109,32 @@ func TestRepeatMisused(t *testing.T) {
 				l.Recv(l.Rank-1, l.Out(i/19))
 			})
 		}})
-	require.ErrorContains(t, err, "the last iteration of Repeat does not continue the first ones")
+	require.ErrorContains(t, err,
+		"lane 0 step 40: the last iteration of Repeat does not continue the first ones")
+}
+
+// TestRoundsOfRanks: Rounds is what Execute counts, also where each rank has a program of its own
+// and the highest round is not that of the first.
+func TestRoundsOfRanks(t *testing.T) {
+	const ranks = 5
+	s, err := Build(Plan{Name: "chain", Chunks: 1, Spec: collective.Spec{Kind: collective.Broadcast,
+		Type: dtype.Float32, Ranks: ranks, Count: 100}, Segment: 7, Lane: func(l *Lane) {
+		l.Repeat(l.Tiles(), func(tile int) {
+			l.Tile(tile)
+			l.Round(3*tile + l.Rank)
+			switch {
+			case l.Rank == 0:
+				l.Send(1, l.In(0))
+			case l.Rank == ranks-1:
+				l.Recv(l.Rank-1, l.Out(0))
+			default:
+				l.CopySend(l.Rank-1, l.Rank+1, l.Out(0))
+			}
+		})
+	}})
+	require.NoError(t, err)
+	counts, err := Execute(s, Limits{}, Hooks{})
+	require.NoError(t, err)
+	require.Equal(t, counts.Rounds, s.Rounds())
+	require.Equal(t, 1+3*14+ranks-2, s.Rounds()) // rank 3 sends last, tile 14
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Epochs of a program. A composed schedule has global synchronization points, where all ranks wait
-// for all that came before (schedule.Borders). The parts between two such points are an epoch.
+// for all that came before (schedule.Barriers). The parts between two such points are an epoch.
 // Epochs are simulated one by one, and equal epochs once.
 //
 // Suppose an epoch has ended on all ranks at one time and nothing is in flight. Suppose nothing to

@@ -148,12 +148,13 @@ func (e *engine) periods(now unit.Time) int32 {
 	if took <= 0 {
 		return 0
 	}
-	times := int32(min(int64(unit.Forever-now)/int64(took)/2, 1<<30))
+	times, hasMoved := int32(min(int64(unit.Forever-now)/int64(took)/2, 1<<30)), false
 	for i := range e.lanes {
 		l, was := &e.lanes[i], k.lanes[i]
 		if l.cursor.Step == was.steps {
 			continue
 		}
+		hasMoved = true
 		by := l.cursor.Iterations()[0] - was.iteration // the state has its loop, so it is in one
 		_, follow := l.cursor.Outermost()
 		if times = min(times, follow/by); times == 0 {
@@ -164,6 +165,9 @@ func (e *engine) periods(now unit.Time) int32 {
 		if times = min(times, (alike-by)/by); times <= 0 {
 			return 0
 		}
+	}
+	if !hasMoved {
+		return 0
 	}
 	return times
 }

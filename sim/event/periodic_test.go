@@ -77,8 +77,8 @@ func fluidEnv(t testing.TB, rng *rand.Rand, ranks int) model.Env {
 	if rng.IntN(2) == 0 {
 		simtest.GPU(rng, &env)
 	}
-	if env.Slots == 0 && rng.IntN(2) == 0 {
-		env.Slots = 1 + rng.IntN(4)
+	if rng.IntN(2) == 0 { // a lane waits for slots that it is yet to hear of
+		env.Slots, env.Device.SlotLatency = 1+rng.IntN(3), 2*unit.Microsecond
 	}
 	return env
 }
