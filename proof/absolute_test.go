@@ -11,10 +11,9 @@ import (
 	"collsim/schedule"
 )
 
-// TestAbsolute: whatever is exchanged of many blocks at once and added up, rank 0 alone holds what
-// it does where all are walked, element by element: of the same inputs, added in the same tree,
-// scaled as often, or spoilt; values that are here, and those that were until blocks were told
-// apart.
+// TestAbsolute compares the values that rank 0 holds, element by element, when rank 0 alone is
+// walked and when all ranks are: sums of the same inputs, in the same order, with the same factors,
+// or undefined. Random schedules exchange and add many blocks at once.
 func TestAbsolute(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(tier.Of(400, 20_000)) {
@@ -166,7 +165,7 @@ func TestAbsoluteOutOfOrder(t *testing.T) {
 	}
 }
 
-// TestAbsoluteReported: of each block is told that it is added to another one.
+// TestAbsoluteReported expects a violation for each block that is added to a wrong one.
 func TestAbsoluteReported(t *testing.T) {
 	s, err := schedule.Build(schedule.Plan{Name: "shifted", Spec: allReduce(8, 8), Chunks: 8,
 		Group: schedule.Group{8}, Lane: func(l *schedule.Lane) {

@@ -79,8 +79,8 @@ func crossed(t *testing.T, second func(l *schedule.Lane, zero, one, rest schedul
 	return s
 }
 
-// TestTreeClassesReport: what is proven by place is told of all ranks, not of who stands for
-// others, and nothing is proven where others of a class are sent something else.
+// TestTreeClassesReport: a proof by one rank of each class reports violations of all ranks, and
+// proves nothing where ranks of a class receive different data.
 func TestTreeClassesReport(t *testing.T) {
 	type region = schedule.Region
 	sum := func(l *schedule.Lane, a, b, c region) {

@@ -46,9 +46,8 @@ type planned struct {
 	Environment map[string]string
 }
 
-// tables writes the schedules by which NCCL executes a plan, as it is told to or as it
-// chooses: no call is of both. Some calls it does not do so, by algos/nccl: the result is the file,
-// and how many those are.
+// tables writes the schedules by which NCCL executes a plan: its own choice of each call, or the
+// algorithm that the plan forces. It returns the file, and how many calls algos/nccl refuses.
 func tables(t *testing.T, list string) (file string, refused int) {
 	t.Helper()
 	var text strings.Builder

@@ -182,8 +182,8 @@ func waysOf(a ours.Algorithm) []ours.Way {
 		{Algorithm: a, Protocol: ours.Simple}}
 }
 
-// predictions are the algorithms by which a call is measured on a network: what the library chooses
-// by itself, and each that it can be told to take.
+// predictions lists the algorithms by which a call is measured on a network: the library's own
+// choice, and each that can be forced.
 func predictions(spec collective.Spec, machine string, perNode int) (all []network) {
 	all = []network{{machine: machine, perNode: perNode, name: "auto"}}
 	for _, a := range []ours.Algorithm{ours.Tree, ours.Ring, ours.PAT} {

@@ -14,10 +14,9 @@ import (
 // readmeLines is the most that README.md may have. What does not fit moves into docs.
 const readmeLines = 250
 
-// documents lists the Markdown files of the repository with their texts, code blocks left out.
+// documents returns the texts of the repository's Markdown files, by path.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
-	fence := regexp.MustCompile("(?ms)^```.*?^```$")
 	found := map[string]string{}
 	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -30,7 +29,7 @@ func documents(t *testing.T) map[string]string {
 			return nil
 		}
 		text, err := os.ReadFile(path)
-		found[path] = fence.ReplaceAllString(string(text), "")
+		found[path] = string(text)
 		return err
 	}))
 	return found
@@ -52,7 +51,11 @@ func anchors(text string) map[string]bool {
 // of that file where the link names one.
 func TestDocumentLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	fence := regexp.MustCompile("(?ms)^```.*?^```$")
 	all := documents(t)
+	for path, text := range all {
+		all[path] = fence.ReplaceAllString(text, "") // code has neither links nor headings
+	}
 	for path, text := range all {
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
 			file, heading, _ := strings.Cut(m[1], "#")
@@ -77,18 +80,16 @@ func TestDocumentLinks(t *testing.T) {
 // TestDocumentPackages looks for every package that a go command in a document names.
 func TestDocumentPackages(t *testing.T) {
 	command := regexp.MustCompile(`go (?:test|run|vet|doc) (?:-\S+ )*\./([A-Za-z_/]+)`)
-	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".md" || d.Name() == "CHANGELOG.md" {
-			return err
+	for path, text := range documents(t) {
+		if filepath.Base(path) == "CHANGELOG.md" {
+			continue
 		}
-		text, err := os.ReadFile(path)
-		for _, m := range command.FindAllStringSubmatch(string(text), -1) {
+		for _, m := range command.FindAllStringSubmatch(text, -1) {
 			if _, missing := os.Stat(filepath.Join(root, m[1])); missing != nil {
 				t.Errorf("%s names the package ./%s, which does not exist", path, m[1])
 			}
 		}
-		return err
-	}))
+	}
 }
 
 // TestReadmeLength holds README.md to one screen after the other: docs has the rest.
