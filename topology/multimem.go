@@ -101,7 +101,7 @@ func (g *Graph) aggregate(rank int32, team []int32, reduces bool) (
 	for _, r := range append([]int32{rank}, team...) {
 		way, back := t.climb(r)
 		if way == nil {
-			return nil, nil, fmt.Errorf("%s has no way to %s and back, the switch that all reach",
+			return nil, nil, fmt.Errorf("%s has no path to %s and back, the switch that all reach",
 				g.Nodes()[g.Ranks[r]].Name, g.Nodes()[root].Name)
 		}
 		up, down = append(up, way), append(down, back)
@@ -116,7 +116,7 @@ func (g *Graph) aggregate(rank int32, team []int32, reduces bool) (
 			if before, isThere := meets[onto]; isThere && before != way[i-1] {
 				n := &g.Nodes()[g.Links()[way[i-1]].To]
 				if lacks := n.lacks(reduces); lacks != "" {
-					return nil, nil, fmt.Errorf("%s, on which ways to %s meet, does not declare %s", n.Name,
+					return nil, nil, fmt.Errorf("%s, on which paths to %s meet, does not declare %s", n.Name,
 						g.Nodes()[root].Name, lacks)
 				}
 			}

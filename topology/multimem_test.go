@@ -123,13 +123,13 @@ func TestMultimemOverATree(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = g.Multimem(2, []int32{0, 2, 4, 6}, true)
 	require.EqualError(t, err,
-		"topology: leaf1, on which ways to spine0 meet, does not declare multicast")
+		"topology: leaf1, on which paths to spine0 meet, does not declare multicast")
 	g = able(build(), "leaf1", true, false)
 	_, _, err = g.Multimem(2, []int32{0, 2, 4, 6}, false)
 	require.NoError(t, err)
 	_, _, err = g.Multimem(2, []int32{0, 2, 4, 6}, true)
 	require.EqualError(t, err,
-		"topology: leaf1, on which ways to spine0 meet, does not declare reduce")
+		"topology: leaf1, on which paths to spine0 meet, does not declare reduce")
 }
 
 // TestMultimemByTheOwnNIC: two GPUs of a PCIe switch with two NICs take one each, and the PCIe
