@@ -134,7 +134,9 @@ func (v *verifier) operand(at *schedule.Visit, i int, into *[]seg) {
 		v.carry(at.Rank, f.Peer.Rank, at.Rank, *into)
 	case schedule.Multimem: // the switch sends the sum once
 		*into = v.loadReduce(at, *into, f)
-		v.carry(at.Rank, -1, at.Rank, *into)
+		if !at.Step.Fused() { // else deliver counts it
+			v.carry(at.Rank, -1, at.Rank, *into)
+		}
 	}
 	if f.Scale {
 		v.scale(at, *into)
@@ -210,11 +212,14 @@ func (v *verifier) deliver(at *schedule.Visit) error {
 			}
 			v.payload[handle] = append(v.payload[handle][:0], v.a...)
 		}
-		to := d.Peer.Rank
+		from, to := at.Rank, d.Peer.Rank
 		if d.Team != nil {
 			to = -1
 		}
-		v.carry(at.Rank, at.Rank, to, v.a)
+		if d.Fused {
+			from = -1
+		}
+		v.carry(at.Rank, from, to, v.a)
 		if err := v.land(at, d); err != nil {
 			return err
 		}

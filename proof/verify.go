@@ -34,6 +34,7 @@ type Proof struct {
 
 // Traffic is the bytes from one rank to another, whatever their route. From is −1 for sums made in
 // a switch (multimem load-reduce), To for what a switch sends to several ranks (multimem store).
+// Both are for sums that switches send straight to several ranks (fused).
 type Traffic struct {
 	From, To int
 	Bytes    int64

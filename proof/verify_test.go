@@ -242,6 +242,11 @@ rank 2
 	require.Empty(t, found)
 	require.Equal(t, []Traffic{{From: -1, To: 0, Bytes: 16}, {From: 0, To: -1, Bytes: 16}}, p.Traffic)
 	require.Equal(t, int64(32), p.BytesSent)
+	s = mustParse(t, strings.Replace(s.String(), "at out @0", "at out fused @0", 1))
+	p, found = Verify(s, Options{Iterations: 1, Traffic: true})
+	require.Empty(t, found)
+	require.Equal(t, []Traffic{{From: -1, To: -1, Bytes: 16}}, p.Traffic, "neither is a rank's")
+	require.Equal(t, int64(16), p.BytesSent)
 	huge := mustParse(t, fmt.Sprintf(`schedule
 collective send_recv float64
 ranks 2

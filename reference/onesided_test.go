@@ -2,6 +2,8 @@ package reference
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -46,6 +48,31 @@ func TestMultimem(t *testing.T) {
 	for rank := range out {
 		require.Equal(t, []int32{116, 227, 338, 449}, out[rank])
 	}
+}
+
+// TestFused: the switches add up and copy the same bits as where the sum goes through a rank.
+func TestFused(t *testing.T) {
+	apart := twoShot(t, "float32 sum", 1000)
+	fused, err := schedule.Parse(strings.Replace(apart.String(), "at out[0] @",
+		"at out[0] fused @", 1))
+	require.NoError(t, err)
+	inputs := [][]float32{}
+	rng := rand.New(rand.NewPCG(39, 0))
+	for range 4 {
+		in := make([]float32, 1000)
+		for i := range in {
+			in[i] = float32(rng.NormFloat64())
+		}
+		inputs = append(inputs, in)
+	}
+	want, err := Run(apart, inputs)
+	require.NoError(t, err)
+	got, err := Run(fused, inputs)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	r, err := Check(fused, CheckOptions{Data: Normal})
+	require.NoError(t, err)
+	require.Equal(t, NumbersBounded, r.Numbers)
 }
 
 // TestMultimemVerdict: what a switch adds is at best bounded, although the numbers here are

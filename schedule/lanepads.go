@@ -56,7 +56,7 @@ func (l *Lane) Barrier() { l.Pads(0).Barrier() }
 
 // LoadReduce returns a region of all ranks as a source, which the switch combines (multimem
 // load-reduce).
-func (l *Lane) LoadReduce(r Region) Source { return l.LoadReduceOf(l.all(), r) }
+func (l *Lane) LoadReduce(r Region) Source { return l.LoadReduceOf(allOf(l.Ranks), r) }
 
 // LoadReduceOf returns a region of some ranks, each named once, as a source that the switch
 // combines.
@@ -67,7 +67,7 @@ func (l *Lane) LoadReduceOf(team []int32, r Region) Source {
 // Multicast stores the combined sources into a region of all ranks, which the switch copies to them
 // (multimem store). It is silent: the lane's next signal to a rank says that it has landed there.
 func (l *Lane) Multicast(at Region, sources ...Source) {
-	l.MulticastTo(l.all(), at, sources...)
+	l.MulticastTo(allOf(l.Ranks), at, sources...)
 }
 
 // MulticastTo multicasts into a region of some ranks, each named once.
@@ -78,9 +78,18 @@ func (l *Lane) MulticastTo(team []int32, at Region, sources ...Source) {
 	l.append(s)
 }
 
-// all returns all ranks, as the team of a multimem.
-func (l *Lane) all() []int32 {
-	team := make([]int32, l.Ranks)
+// ReduceToAll has the switches add up a region of some ranks, each named once, and store the sum in
+// a region of every one of them (SHARP's aggregation). It ends when all have it.
+func (l *Lane) ReduceToAll(team []int32, at, r Region) {
+	l.flushPending()
+	s := l.step(nil, []Source{l.LoadReduceOf(team, r)})
+	s.Send = []Dest{{Team: team, Region: at, Fused: true}}
+	l.append(s)
+}
+
+// allOf returns all of a number of ranks, as the team of a multimem.
+func allOf(ranks int) []int32 {
+	team := make([]int32, ranks)
 	for i := range team {
 		team[i] = int32(i)
 	}

@@ -64,6 +64,9 @@ type Dest struct {
 	// Team, if not nil, lists the ranks whose Regions the switch writes (multimem store): a silent
 	// put.
 	Team []int32
+	// Fused multicasts go from the switches that have added up the step's one source straight to the
+	// team that it is from, not by this rank (SHARP). The step ends when all have the sum.
+	Fused bool
 }
 
 // A Framing is how flags are added to the data on the wire.
@@ -286,6 +289,9 @@ func mod(a, n int32) int32 {
 	}
 	return a
 }
+
+// Fused reports whether the switches add up and multicast at once (Dest.Fused).
+func (s *Step) Fused() bool { return len(s.Send) == 1 && s.Send[0].Fused }
 
 // Puts reports whether the step puts and continues before the bytes have landed. lasting says that
 // it continues even before they have left. Packets and silent puts do not: they are stores of the

@@ -319,11 +319,11 @@ func (w *writer) dest(d *Dest, name string) {
 }
 
 // markNames are the words that may follow a destination, in the order of marks.
-var markNames = [...]string{"relaxed", "silent", "packet", "line"}
+var markNames = [...]string{"relaxed", "silent", "packet", "line", "fused"}
 
 // marks returns the flags that markNames name.
-func (d *Dest) marks() [4]*bool {
-	return [...]*bool{&d.Relaxed, &d.Silent, &d.Packet, &d.Line}
+func (d *Dest) marks() [5]*bool {
+	return [...]*bool{&d.Relaxed, &d.Silent, &d.Packet, &d.Line, &d.Fused}
 }
 
 // multimem formats a team, such as "multimem{0,1,2}".

@@ -132,6 +132,7 @@ func (s *Step) shape() uint64 {
 		flag(d.Line)
 		flag(d.Put)
 		flag(d.Relaxed)
+		flag(d.Fused)
 		region(&d.Region)
 	}
 	flag(s.Post)
@@ -182,8 +183,8 @@ func (s *Step) equal(t *Step) bool {
 	for i := range s.Send {
 		a, b := &s.Send[i], &t.Send[i]
 		if a.Peer != b.Peer || a.Put != b.Put || a.Relaxed != b.Relaxed ||
-			a.Silent != b.Silent || a.Framing() != b.Framing() || !slices.Equal(a.Team, b.Team) ||
-			!a.Region.same(&b.Region) {
+			a.Silent != b.Silent || a.Framing() != b.Framing() || a.Fused != b.Fused ||
+			!slices.Equal(a.Team, b.Team) || !a.Region.same(&b.Region) {
 			return false
 		}
 	}
@@ -213,7 +214,7 @@ func (s *Step) append(text []byte) []byte {
 	for i := range s.Send {
 		a := &s.Send[i]
 		text = appendFlags(a.Peer.append(text), a.Put, a.Relaxed, a.Silent, a.Packet,
-			a.Line)
+			a.Line, a.Fused)
 		text = appendList(a.Region.append(text), a.Team)
 	}
 	for _, e := range s.Await {

@@ -23,6 +23,8 @@ import (
 //     connection of class Puts, and no other message does.
 //   - Only puts are silent, only what has data is a packet, only messages with data are lines, only
 //     messages are relaxed.
+//   - What is fused is a multimem store of what one multimem load brings, from and to the same
+//     ranks, and nothing else. The switches do not scale.
 //   - A step that stores or puts has a source. An opaque kernel and a flush move nothing. Any other
 //     kernel reads a region of its own rank for each operand and writes one, all of the right
 //     types. Regions of a step that does not compute are of one type.
@@ -68,6 +70,29 @@ func (s *Schedule) shaped(step *Step) error {
 		if err := s.dest(&step.Send[i], len(step.From)); err != nil {
 			return err
 		}
+		if step.Send[i].Fused {
+			if err := fused(step); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fused checks a step whose sum the switches multicast themselves.
+func fused(step *Step) error {
+	if len(step.From) != 1 || len(step.To) > 0 || len(step.Send) != 1 ||
+		step.From[0].Kind != Multimem || step.Send[0].Team == nil || step.Send[0].Packet {
+		return fmt.Errorf("fused is for one multimem that is loaded and stored, and for nothing else")
+	}
+	if step.Scale || step.From[0].Scale {
+		return fmt.Errorf("what is fused is not scaled: the switches only add")
+	}
+	from, to := slices.Clone(step.From[0].Team), slices.Clone(step.Send[0].Team)
+	slices.Sort(from)
+	slices.Sort(to)
+	if !slices.Equal(from, to) {
+		return fmt.Errorf("what is fused is loaded from the ranks to which it is stored")
 	}
 	return nil
 }

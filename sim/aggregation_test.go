@@ -67,11 +67,16 @@ func TestTreesByPaper(t *testing.T) {
 			require.NoError(t, r.Trace.Validate())
 			require.Equal(t, p.load(1000), r.LaneEnd[0], "%d: %s", i, m.name)
 			require.Equal(t, unit.Bytes(1000*len(p.links)), r.LinkBytes)
-			sum := unit.Time(0)
-			for _, piece := range r.Critical {
-				sum += piece.To - piece.From
-			}
-			require.Equal(t, r.LaneEnd[0], sum, "%d: %s: the critical path", i, m.name)
+			require.Equal(t, r.LaneEnd[0], lengthOf(r.Critical), "%d: %s: the critical path", i, m.name)
+
+			s = written(t, ranks, "\nrank 0\n  lane 0\n    reduceSend multimem{"+names+
+				"} in[0 x10] to multimem{"+names+"} at out[0 x10] fused @0")
+			r, err = Run(s, env, Options{Critical: true, Trace: true})
+			require.NoError(t, err, i)
+			require.NoError(t, r.Trace.Validate())
+			require.Equal(t, p.fused(1000), r.LaneEnd[0], "%d: %s", i, m.name)
+			require.Equal(t, unit.Bytes(1000*2*len(p.risen)), r.LinkBytes)
+			require.Equal(t, r.LaneEnd[0], lengthOf(r.Critical), "%d: %s: the critical path", i, m.name)
 
 			s = written(t, ranks, "\nrank 0\n  lane 0\n    put in[0 x10] to multimem{"+names+
 				"} at out[0 x10] @0")
@@ -85,6 +90,14 @@ func TestTreesByPaper(t *testing.T) {
 	}
 }
 
+// lengthOf returns the length of a critical path.
+func lengthOf(path []Piece) (sum unit.Time) {
+	for _, piece := range path {
+		sum += piece.To - piece.From
+	}
+	return sum
+}
+
 // paper works out a load of rank 0 on a tree of switches, whose links it knows by their names.
 type paper struct {
 	mode
@@ -94,6 +107,7 @@ type paper struct {
 	team    []string
 	feeders map[string][]string // by node, members and nodes from which data come up to it
 	links   map[string]bool     // that data cross
+	risen   []string            // of these, up to the root
 	asked   map[string]unit.Time
 }
 
@@ -162,6 +176,7 @@ func newPaper(g *topology.Graph, team []int, m mode) *paper {
 			up := p.parent[at]
 			if name := at + "->" + up; !p.links[name] {
 				p.links[name] = true
+				p.risen = append(p.risen, name)
 				p.feeders[up] = append(p.feeders[up], at)
 			}
 		}
@@ -203,42 +218,77 @@ func (p *paper) eachDown(see func(*topology.Link)) {
 	}
 }
 
-// load returns when n bytes of each member have come to rank 0, added up.
-func (p *paper) load(n unit.Bytes) unit.Time {
-	rise := func(from string, down bool) (t unit.Time) {
-		for at := from; at != p.root; at = p.parent[at] {
-			name := at + "->" + p.parent[at]
-			if down {
-				name = p.parent[at] + "->" + at
-			}
-			t += p.byName[name].Latency
+// rise returns the latency of the links from a node to the root, or down from there to it.
+func (p *paper) rise(from string, down bool) (t unit.Time) {
+	for at := from; at != p.root; at = p.parent[at] {
+		name := at + "->" + p.parent[at]
+		if down {
+			name = p.parent[at] + "->" + at
 		}
-		return t
+		t += p.byName[name].Latency
 	}
-	last := unit.Time(0)
+	return t
+}
+
+// ask returns when the last member has been asked for its data.
+func (p *paper) ask() (last unit.Time) {
 	for _, member := range p.team {
-		p.asked[member] = rise("gpu0", false) + rise(member, true)
+		p.asked[member] = p.rise("gpu0", false) + p.rise(member, true)
 		last = max(last, p.asked[member])
 	}
-	if p.sharing == Fluid {
-		slowest, longest := unit.Unlimited, unit.Time(0)
-		for name := range p.links {
-			slowest = min(slowest, p.byName[name].Bandwidth)
-		}
-		for _, member := range p.team {
-			longest = max(longest, rise(member, false))
-		}
-		return last + n.Over(slowest) + longest + rise("gpu0", true)
+	return last
+}
+
+// flow returns how long n bytes of all members, added up, take to some ranks, under fluid sharing.
+func (p *paper) flow(n unit.Bytes, to []string) unit.Time {
+	slowest, up, down := unit.Unlimited, unit.Time(0), unit.Time(0)
+	for _, name := range p.risen {
+		slowest = min(slowest, p.byName[name].Bandwidth)
 	}
-	head, tail := p.at(p.root, n)
+	for _, member := range p.team {
+		up = max(up, p.rise(member, false))
+	}
+	for _, rank := range to {
+		down = max(down, p.rise(rank, true))
+		for at := rank; at != p.root; at = p.parent[at] {
+			slowest = min(slowest, p.byName[p.parent[at]+"->"+at].Bandwidth)
+		}
+	}
+	return n.Over(slowest) + up + down
+}
+
+// fall returns when n bytes that have come to the root have come down to a rank.
+func (p *paper) fall(n unit.Bytes, rank string) unit.Time {
 	var way []string
-	for at := "gpu0"; at != p.root; at = p.parent[at] {
+	for at := rank; at != p.root; at = p.parent[at] {
 		way = append([]string{p.parent[at] + "->" + at}, way...)
 	}
+	head, tail := p.at(p.root, n)
 	for _, name := range way {
 		head, tail = p.cross(name, n, head, tail)
 	}
 	return tail
+}
+
+// load returns when n bytes of each member have come to rank 0, added up.
+func (p *paper) load(n unit.Bytes) unit.Time {
+	last := p.ask()
+	if p.sharing == Fluid {
+		return last + p.flow(n, []string{"gpu0"})
+	}
+	return p.fall(n, "gpu0")
+}
+
+// fused returns when n bytes of each member have come to each of them, added up.
+func (p *paper) fused(n unit.Bytes) (end unit.Time) {
+	last := p.ask()
+	if p.sharing == Fluid {
+		return last + p.flow(n, p.team)
+	}
+	for _, member := range p.team {
+		end = max(end, p.fall(n, member))
+	}
+	return end
 }
 
 // at returns when the first byte and the last of what comes up to a node are there.

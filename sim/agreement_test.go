@@ -124,7 +124,7 @@ var agreementKinds = map[string]func(testing.TB, *rand.Rand) (*schedule.Schedule
 		s := simtest.Schedule(rng, false)
 		env := simtest.Env(t, rng, s.Spec.Ranks)
 		env.Graph = simtest.Aggregation(t, rng, s.Spec.Ranks)
-		return simtest.Extended(t, rng, s, env.Graph), env
+		return simtest.Fused(t, simtest.Extended(t, rng, s, env.Graph)), env
 	},
 	"symmetric": func(t testing.TB, rng *rand.Rand) (*schedule.Schedule, sim.Env) {
 		s := simtest.Symmetric(t, rng, rng.IntN(4) == 0)

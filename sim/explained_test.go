@@ -85,7 +85,7 @@ func TestCriticalSums(t *testing.T) {
 	simtest.Law(t, 500, "random schedules", func(t testing.TB, rng *rand.Rand) bool {
 		s := simtest.Schedule(rng, true)
 		env := simtest.Env(t, rng, s.Spec.Ranks)
-		s = simtest.Extended(t, rng, s, env.Graph)
+		s = simtest.Fused(t, simtest.Extended(t, rng, s, env.Graph))
 		if _, err := sim.Run(s, env, sim.Options{}); err == nil {
 			sums(t, s, env)
 		}

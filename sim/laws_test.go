@@ -22,7 +22,7 @@ func TestStallsAgree(t *testing.T) {
 		s := simtest.Schedule(rng, true)
 		env := simtest.Env(t, rng, s.Spec.Ranks)
 		env.Device.EagerLimit = 0 // the untimed executor has another notion of rendezvous
-		s = simtest.Extended(t, rng, s, env.Graph)
+		s = simtest.Fused(t, simtest.Extended(t, rng, s, env.Graph))
 		bytes, linkBytes := unit.Bytes(0), unit.Bytes(0)
 		counts, want := schedule.Execute(s, schedule.Limits{Slots: env.Slots},
 			schedule.Hooks{Step: func(v *schedule.Visit) error {
@@ -55,6 +55,14 @@ func traffic(s *schedule.Schedule, env *Env, v *schedule.Visit) (sent, carried i
 	n, _ := s.Size(v.Spot(), v.Step)
 	hops := func(from, to int32) int64 { return int64(len(env.Graph.Route(int(from), int(to), nil))) }
 	figures, bySwitch := env.Device.Of(unit.Bytes(n)), env.Device.MultimemEfficiency
+	if v.Step.Fused() { // on every member's link up and down
+		team := int64(len(v.Step.From[0].Team))
+		carried = 2 * n * team
+		if bySwitch > 0 {
+			carried *= int64(device.AllEfficiency / bySwitch)
+		}
+		return n, carried
+	}
 	for _, d := range v.Step.Send {
 		sent += n
 		links := int64(1 + len(d.Team))

@@ -241,6 +241,7 @@ func TestBytesSentAgree(t *testing.T) {
 	for _, step := range []string{"reduce multimem{0,1,2,3} in into out",
 		"put in to multimem{0,1,2,3} at out", "put in to multimem{1,2} at out packet",
 		"reduceSend multimem{1,3} in to multimem{0,1,2,3} at out",
+		"reduceSend multimem{1,2,3} in to multimem{1,2,3} at out fused",
 		"put in to 1 at out silent", "put in to 1 at out silent packet", "copy get 3 in into out",
 		"send in to 1, 2"} {
 		text := "schedule\ncollective custom int32 sum\nranks 4\nsplits 9 9 9 9\nsplits 9 9 9 9\n" +

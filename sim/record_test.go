@@ -118,7 +118,7 @@ func TestTraceTells(t *testing.T) {
 	simtest.Law(t, 400, "a trace tells all", func(t testing.TB, rng *rand.Rand) bool {
 		s := simtest.Schedule(rng, false)
 		env := simtest.Env(t, rng, s.Spec.Ranks)
-		s = simtest.Extended(t, rng, s, env.Graph)
+		s = simtest.Fused(t, simtest.Extended(t, rng, s, env.Graph))
 		r, err := Run(s, env, Options{Trace: true})
 		require.NoError(t, err)
 		require.NoError(t, r.Trace.Validate())

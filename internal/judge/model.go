@@ -250,6 +250,9 @@ func (p *Problem) allows(s *Step) error {
 		if t.Relaxed && !t.Message() || twice(t.Team) {
 			return fmt.Errorf("is relaxed without a message, or names a rank of a multimem twice")
 		}
+		if t.Fused && !s.fuses() {
+			return fmt.Errorf("is fused, and does more than a sum that its operands receive")
+		}
 	}
 	before, after := p.scales()
 	switch {
@@ -263,6 +266,14 @@ func (p *Problem) allows(s *Step) error {
 		return fmt.Errorf("has nothing to be scaled or stored")
 	}
 	return nil
+}
+
+// fuses reports whether a step loads a multimem and stores it at the same ranks, and nothing else.
+// REQUIRES: teams are sorted.
+func (s *Step) fuses() bool {
+	return len(s.From) == 1 && len(s.To) == 1 && len(s.Into) == 0 && !s.Scaled &&
+		s.From[0].Kind == Multimem && !s.From[0].Scaled && !s.To[0].Packet &&
+		slices.Equal(s.From[0].Team, s.To[0].Team)
 }
 
 // twice reports whether a rank occurs twice. REQUIRES: team is sorted.

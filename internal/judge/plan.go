@@ -78,11 +78,11 @@ type Source struct {
 // A Target is a destination of a step. With At, the value is stored in the peer's Region, or in
 // that of every rank of the Team.
 type Target struct {
-	Peer                          Peer
-	At                            bool
-	Region                        Region
-	Relaxed, Silent, Packet, Line bool
-	Team                          []int
+	Peer                                 Peer
+	At                                   bool
+	Region                               Region
+	Relaxed, Silent, Packet, Line, Fused bool
+	Team                                 []int
 }
 
 // Put reports whether the source is the message of a put.

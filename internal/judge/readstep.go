@@ -203,6 +203,7 @@ func (s *scope) target() (t Target) {
 	if t.Line = s.take("line"); t.Line && (t.Packet || t.At) {
 		s.fail("a packet or a put is no line")
 	}
+	t.Fused = s.take("fused")
 	if t.Silent && !t.At || t.Silent && t.Team != nil {
 		s.fail("only a put is silent")
 	}

@@ -206,9 +206,9 @@ func (t *Target) text(verb string) string {
 	if t.At {
 		text += " at " + t.Region.text()
 	}
-	for i, on := range []bool{t.Relaxed, t.Silent, t.Packet, t.Line} {
+	for i, on := range []bool{t.Relaxed, t.Silent, t.Packet, t.Line, t.Fused} {
 		if on {
-			text += []string{" relaxed", " silent", " packet", " line"}[i]
+			text += []string{" relaxed", " silent", " packet", " line", " fused"}[i]
 		}
 	}
 	return text

@@ -15,6 +15,12 @@ func (w *walk) loaded(m *model.MessageRecord) {
 	starts := w.log.Spans[m.Spans : m.Spans+int64(r.To-r.From)]
 	tails := w.lastBytes(m, starts)
 	of, at := w.network.Trees[r.Tree].Of, r.To-r.From-1
+	for i, on := range w.network.Trees[r.Tree].On { // of a fused one, where the sum came last
+		if len(on) == 0 && w.there(m, int32(i), starts, tails, false) >
+			w.there(m, at, starts, tails, false) {
+			at = int32(i)
+		}
+	}
 	isLast := true // of the bytes of the link; else the first
 	for {
 		link := w.network.Hops[r.From+at]

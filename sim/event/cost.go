@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"collsim/schedule"
+	"collsim/sim/model"
 	"collsim/unit"
 )
 
@@ -115,7 +116,7 @@ func (e *engine) countFlows() (total int64, largest unit.Bytes) {
 				if n, known := e.rules.Size(where, &s); known && len(s.Send) > 0 {
 					largest = max(largest, n)
 				}
-				total += slices * int64(len(s.Send))
+				total += slices * int64(len(model.Sent(&s)))
 				for k := range s.From {
 					if f := s.From[k].Kind; f == schedule.Get || f == schedule.Multimem {
 						total += slices

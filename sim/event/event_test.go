@@ -22,7 +22,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	simtest.Law(t, 600, "any order gives the same", func(t testing.TB, rng *rand.Rand) bool {
 		s := simtest.Schedule(rng, false)
 		env := simtest.Env(t, rng, s.Spec.Ranks)
-		s = simtest.Extended(t, rng, s, env.Graph)
+		s = simtest.Fused(t, simtest.Extended(t, rng, s, env.Graph))
 		log := model.NewLog(&env, true)
 		want, err := Run(s, &env, log)
 		require.NoError(t, err)

@@ -24,13 +24,14 @@ func (e *engine) load(m int32, at model.Moment) {
 	x := &e.messages[m]
 	x.kind = loadRequest
 	data := *x
-	data.kind, data.route = loadData, e.network.Trees[e.network.Routes[x.route].Tree].Back
+	data.kind, data.route = loadData, e.treeOf(x.route).Back
 	if data.since = at; e.tape.heads != nil {
 		data.entry += uint32(e.timesOn(x.route))
 	}
 	d := e.newMessage(data)
 	e.joinOf(m).data = d
 	j := e.joinOf(d)
+	j.Left = e.treeOf(data.route).Ends()
 	for _, before := range e.treeOf(data.route).Of {
 		j.sums = append(j.sums, model.Join{Left: int32(len(before))})
 	}
@@ -58,13 +59,18 @@ func (e *engine) crossed(m int32, at crossing) {
 	on := e.treeOf(x.route).On[at.hop-r.From]
 	switch {
 	case x.kind == loadData && len(on) == 0:
-		if e.tape.heads != nil {
-			e.write(aPacket, x.entry+uint32(r.To-r.From), at.tail.T)
+		if j := &e.joins[m]; j.Come(at.head, at.tail, at.key) {
+			if e.tape.heads != nil {
+				e.write(aPacket, x.entry+uint32(r.To-r.From), j.Tail.T)
+			}
+			e.arrived(m, j.Tail)
 		}
-		e.arrived(m, at.tail)
-	case x.kind == loadData:
-		if j := &e.joins[m].sums[on[0]]; j.Come(at.head, at.tail, at.key) { // the switch adds up
-			e.branch(packet{message: m, to: e.carried(m), hop: r.From + on[0], tail: j.Tail}, j.Head, j.Key)
+	case x.kind == loadData: // all links behind a switch wait for the same sum
+		if j := &e.joins[m].sums[on[0]]; j.Come(at.head, at.tail, at.key) {
+			sum, n := *j, e.carried(m)
+			for _, h := range on {
+				e.branch(packet{message: m, to: n, hop: r.From + h, tail: sum.Tail}, sum.Head, sum.Key)
+			}
 		}
 	case len(on) > 0:
 		if at.hop == r.From {

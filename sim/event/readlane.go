@@ -86,7 +86,7 @@ func (r *reader) travelsOf(list []travel, f *form) []travel {
 			owner.Rank, x.route = int(from.Peer.Rank), e.network.Route(l.rank, from.Peer.Rank)
 		case schedule.Multimem:
 			owner.Rank, x.flags = int(from.Team[0]), multimem
-			x.route, _ = e.multimemRoute(f.lane, from.Team, true) // the run has found it
+			x.route, _ = e.multimemRoute(f.lane, from.Team, model.LoadOf(s)) // the run has found it
 		default:
 			continue
 		}
@@ -95,11 +95,11 @@ func (r *reader) travelsOf(list []travel, f *form) []travel {
 		}
 		list = append(list, r.measured(x))
 	}
-	sent := f.sent()
-	for k := range s.Send {
-		d := &s.Send[k]
+	sent, dests := f.sent(), model.Sent(s)
+	for k := range dests {
+		d := &dests[k]
 		x := travel{message: message{bytes: e.wire(f.bytes, d.Framing()), lane: f.lane, conn: -1,
-			peers: int32(len(s.Send)), pacer: f.pacer}, stream: -1}
+			peers: int32(len(dests)), pacer: f.pacer}, stream: -1}
 		if d.Message() {
 			x.conn, sent = sent[0], sent[1:]
 			c := &e.conns[x.conn]

@@ -27,7 +27,7 @@ func (e *engine) perform(i int32, start model.Moment) error {
 	}
 	gets := e.gets()
 	if e.tape.heads != nil {
-		e.writeStep(i, gets+len(s.Send), start.T)
+		e.writeStep(i, gets+len(model.Sent(s)), start.T)
 	}
 	e.tell(stepBegins, i, 0, start.T)
 	e.receive(l)
@@ -105,7 +105,7 @@ func (e *engine) prepare(i int32) error {
 	sends := l.sent()
 	e.totals.Messages += int64(len(sends))
 	if !e.plain {
-		e.totals.BytesSent += n * unit.Bytes(len(e.step.Send))
+		e.totals.BytesSent += n * unit.Bytes(len(model.Sent(&e.step)))
 		return e.prepareOthers(i)
 	}
 	e.totals.BytesSent += n * unit.Bytes(len(sends))
@@ -132,10 +132,11 @@ func (e *engine) plainMessage(i, conn int32, n unit.Bytes, peers int32) int32 {
 
 // prepareOthers is prepare where some of the messages are silent, packets, lines or relaxed.
 func (e *engine) prepareOthers(i int32) error {
-	l, k, puts := &e.lanes[i], len(e.step.Send), false
+	sent := model.Sent(&e.step)
+	l, k, puts := &e.lanes[i], len(sent), false
 	named := len(l.named)
 	for j := k - 1; j >= 0; j-- {
-		d := &e.step.Send[j]
+		d := &sent[j]
 		x := message{bytes: e.moved, lane: i, conn: -1, peers: int32(k), post: -1}
 		if d.Message() {
 			named--
@@ -171,7 +172,7 @@ func (e *engine) silence(x *message, d *schedule.Dest) (err error) {
 	x.kind = silent
 	if d.Team != nil {
 		x.flags = multimem
-		x.route, err = e.multimemRoute(x.lane, d.Team, false)
+		x.route, err = e.multimemRoute(x.lane, d.Team, model.Stores)
 		return err
 	}
 	x.route = e.network.Route(e.lanes[x.lane].rank, d.Peer.Rank)
@@ -235,7 +236,7 @@ func (e *engine) get(i int32, at model.Moment) error {
 		case schedule.Get:
 			owner.Rank, x.route = int(f.Peer.Rank), e.network.Route(l.rank, f.Peer.Rank)
 		case schedule.Multimem:
-			route, err := e.multimemRoute(i, f.Team, true)
+			route, err := e.multimemRoute(i, f.Team, model.LoadOf(s))
 			if err != nil {
 				return err
 			}
@@ -272,8 +273,8 @@ func (e *engine) completed(i int32) {
 }
 
 // multimemRoute is the route of a lane's multimem operation over a team.
-func (e *engine) multimemRoute(i int32, team []int32, isLoad bool) (int32, error) {
-	route, err := e.network.Multimem(e.lanes[i].rank, team, isLoad)
+func (e *engine) multimemRoute(i int32, team []int32, kind model.MultimemKind) (int32, error) {
+	route, err := e.network.Multimem(e.lanes[i].rank, team, kind)
 	if err != nil {
 		return 0, fmt.Errorf("sim: %s: multimem needs a switch that does it: %w", e.place(i), err)
 	}

@@ -109,7 +109,7 @@ func wayCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 	if rng.IntN(4) > 0 {
 		s = simtest.Schedule(rng, false)
 		if env = simtest.Env(t, rng, s.Spec.Ranks); rng.IntN(3) > 0 {
-			s = simtest.Extended(t, rng, s, env.Graph)
+			s = simtest.Fused(t, simtest.Extended(t, rng, s, env.Graph))
 		}
 	}
 	d := &env.Device

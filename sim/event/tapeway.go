@@ -2,6 +2,7 @@ package event
 
 import (
 	"collsim/schedule"
+	"collsim/sim/model"
 	"collsim/unit"
 )
 
@@ -56,8 +57,8 @@ func tellsMore(s *schedule.Step) bool {
 
 // putsSilently reports whether a step sends what no lane receives.
 func putsSilently(s *schedule.Step) bool {
-	for k := range s.Send {
-		if !s.Send[k].Message() {
+	for _, d := range model.Sent(s) {
+		if !d.Message() {
 			return true
 		}
 	}

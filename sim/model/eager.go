@@ -25,7 +25,8 @@ func (r *Rules) Outstanding(step *schedule.Step) (most int32, waits bool) {
 	if step.Flush {
 		return 0, true
 	}
-	return max(int32(r.Device.Queue-len(step.Send)), 0), len(step.Send) > 0
+	posts := len(Sent(step))
+	return max(int32(r.Device.Queue-posts), 0), posts > 0
 }
 
 // FollowsPuts reports whether a message must not set out before the silent puts that its lane has

@@ -92,6 +92,19 @@ func extra(rng *rand.Rand, ranks, me int32, multimem bool) schedule.Step {
 	return schedule.Step{From: []schedule.Source{load}, Send: []schedule.Dest{store}}
 }
 
+// Fused returns a copy of a schedule in which about half of the steps that only load a multimem and
+// store it leave both to the switches.
+func Fused(t testing.TB, s *schedule.Schedule) *schedule.Schedule {
+	t.Helper()
+	return Rewritten(t, s, func(_, _ int, step schedule.Step, add func(schedule.Step)) {
+		if len(step.From) == 1 && step.From[0].Kind == schedule.Multimem && len(step.Send) == 1 &&
+			!step.Send[0].Packet && step.From[0].Region.First%2 == 0 {
+			step.Send[0].Fused = true
+		}
+		add(step)
+	})
+}
+
 // within replaces a region that wraps around the end of its buffer by a list of blocks.
 func within(s *schedule.Schedule, r *schedule.Region) {
 	n := int32(s.Blocks(r.Buffer))
