@@ -109,6 +109,8 @@ type Options struct {
 	Rings [][]int32
 	// NoMulticast says that no switch of a node multicasts and reduces.
 	NoMulticast bool
+	// NoAggregation says that no switch between nodes multicasts and reduces.
+	NoAggregation bool
 	// Machine describes the nodes as a library sees them, in the notation of the library's
 	// algorithms (nccl.Facts); empty if unknown.
 	Machine string

@@ -23,6 +23,10 @@ func segmented(usual string) []Param {
 // if Options.NoMulticast says that no switch multicasts and reduces; otherwise it stays.
 const AsSwitch = "switch"
 
+// AsNetwork is a parameter value that stands for a property of the switches between nodes. It
+// becomes false if Options.NoAggregation says that none multicasts and reduces; otherwise it stays.
+const AsNetwork = "network"
+
 // AsMachine is a parameter value that stands for Options.Machine.
 const AsMachine = "device"
 
@@ -44,6 +48,8 @@ func (a Algorithm) Param(name string, o Options) string {
 			case p.Name == name && p.Value == perNode && o.PerNode > 0:
 				return strconv.Itoa(o.PerNode)
 			case p.Name == name && p.Value == AsSwitch && o.NoMulticast:
+				return "false"
+			case p.Name == name && p.Value == AsNetwork && o.NoAggregation:
 				return "false"
 			case p.Name == name && p.Value == AsMachine && o.Machine != "":
 				return o.Machine

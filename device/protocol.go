@@ -13,8 +13,8 @@ import (
 // latencies of links within a node and of Device.Overhead. Its call takes Base in place of
 // Device.Launch.
 type Protocol struct {
-	Shape    string // "ring", "tree", "pat", "nvls", "nvlstree", "p2p"
-	Protocol string // "ll", "ll128", "simple"
+	Shape    string // one of Shapes
+	Protocol string // one of Protocols
 	// Base is the time of a call, once, its launch included.
 	Base unit.Time
 	// NVLink and PCIe are the times of a hop between two GPUs of a node, by their connection.
@@ -44,7 +44,10 @@ func (p *Protocol) BaseOf(n unit.Bytes) unit.Time {
 }
 
 // Shapes lists the shapes of algorithms that a protocol's figures may be for.
-func Shapes() []string { return []string{"ring", "tree", "pat", "nvls", "nvlstree", "p2p"} }
+func Shapes() []string {
+	return []string{"ring", "tree", "pat", "nvls", "nvlstree", "p2p", "collnet-direct",
+		"collnet-chain"}
+}
 
 // Protocols lists NCCL's protocols.
 func Protocols() []string { return []string{"simple", "ll", "ll128"} }
@@ -64,8 +67,13 @@ func ncclProtocols() []Protocol {
 	}
 	const asRing = "assumed: as ring"
 	// A call of these schedules has two barriers of three hops among 8 GPUs, a load and a store.
-	const nvls = ncclTables + ": 25 us of a call in a node, less the base of Simple, over 8 hops; " +
-		"network: 20.9 us of a hop less a tree's of LL"
+	const ofNode = ncclTables + ": 25 us of a call in a node, less the base of Simple, over 8 hops; "
+	const tree = ofNode + "network: 20.9 us of a hop less a tree's of LL"
+	const nvls = ofNode + "network, with CollNet: a quarter of its hop's 18 us is less than a " +
+		"tree's of LL"
+	// A call by CollNet crosses the network four times in turn: a signal, a request, the data and
+	// a signal.
+	const collNet = ncclTables + ": network: a quarter of the %s us of its hop less a tree's of LL"
 	return []Protocol{
 		row("ring", "ll", 6.6, .6, 1, 0, ncclTables),
 		row("ring", "ll128", 14, 1.9, 2.5, 1.3, ncclTables+overLL),
@@ -74,8 +82,11 @@ func ncclProtocols() []Protocol {
 		row("tree", "ll128", 14, 1.25, 1.9, 3.5, ncclTables+overLL),
 		row("tree", "simple", 8.4, 4, 4, 9, ncclTables+overLL),
 		row("pat", "simple", 8, 4, 4, 9, ncclTables+overLL+" of a tree"),
-		row("nvls", "simple", 8.4, 2.075, 2.075, 15.9, nvls),
-		row("nvlstree", "simple", 8.4, 2.075, 2.075, 15.9, nvls),
+		row("nvls", "simple", 8.4, 2.075, 2.075, 0, nvls),
+		row("nvlstree", "simple", 8.4, 2.075, 2.075, 15.9, tree),
+		row("collnet-direct", "simple", 5.6, 3.7, 3.7, 2.75, fmt.Sprintf(collNet, "31")+
+			"; base: 0.4 us for each of 7 other GPUs, twice"),
+		row("collnet-chain", "simple", 0, 2.8, 2.8, 2.5, fmt.Sprintf(collNet, "30")),
 		row("p2p", "ll", 6.6, .6, 1, 0, asRing),
 		row("p2p", "simple", 8.4, 3.4, 5.7, 11.3, asRing),
 	}

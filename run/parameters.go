@@ -57,6 +57,10 @@ func optionsOn(p *scenarios.Point, a scenarios.Algorithm, found algos.Algorithm)
 	if slices.ContainsFunc(found.Params, asSwitch) {
 		o.NoMulticast = !multicasts(p)
 	}
+	asNetwork := func(q algos.Param) bool { return q.Value == algos.AsNetwork }
+	if slices.ContainsFunc(found.Params, asNetwork) {
+		o.NoAggregation = !aggregates(p)
+	}
 	if ofNCCL(found.Name) {
 		o.Environment, o.Version, o.Tuner = ncclEnvironment(p), p.Version, p.Tuner
 		f, ok := ncclNodes(p, cmp.Or(o.PerNode, ranksOf(p)))
@@ -72,13 +76,19 @@ func optionsOn(p *scenarios.Point, a scenarios.Algorithm, found algos.Algorithm)
 }
 
 // multicasts reports whether the switches of every team's nodes multicast and reduce.
-func multicasts(p *scenarios.Point) bool {
+func multicasts(p *scenarios.Point) bool { return everyTeam(p, p.Topology.Multicasts) }
+
+// aggregates reports whether the switches between every team's nodes multicast and reduce.
+func aggregates(p *scenarios.Point) bool { return everyTeam(p, p.Topology.Aggregates) }
+
+// everyTeam reports whether something is so of the ranks of every team, nil of all.
+func everyTeam(p *scenarios.Point, is func(ranks []int, perNode int) bool) bool {
 	teams := p.Teams
 	if teams == nil {
 		teams = [][]int{nil}
 	}
 	for _, ranks := range teams {
-		if !p.Topology.Multicasts(ranks, perNode(p)) {
+		if !is(ranks, perNode(p)) {
 			return false
 		}
 	}

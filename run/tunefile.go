@@ -251,7 +251,8 @@ func (x *tuneFile) rcclTuner() error {
 			x.say("%v", l)
 		}
 	}
-	for _, a := range []nccl.Algorithm{nccl.NVLS, nccl.NVLSTree, nccl.PAT} {
+	for _, a := range []nccl.Algorithm{nccl.NVLS, nccl.NVLSTree, nccl.PAT, nccl.CollNetDirect,
+		nccl.CollNetChain} {
 		if left[a.String()] {
 			x.note("lines of %v are left out: RCCL's tuner has Ring and Tree", a)
 		}

@@ -22,7 +22,7 @@ func Examples() []string {
 		"one-shot", "low-contention", "ddp", "accumulation", "fsdp", "prefetch", "zero3",
 		"two-groups", "moe", "stages", "1f1b", "training-step", "trace", "profile",
 		"profile-moe", "module", "slow-nic", "unequal-nodes", "fabrics", "dispatch",
-		"own-schedule", "overlap", "map", "sharp"}
+		"own-schedule", "overlap", "map", "sharp", "collnet"}
 }
 
 // ExampleFile returns a file that is embedded beside the examples, as "allpairs.xml".

@@ -67,7 +67,8 @@ func TestExamples(t *testing.T) {
 	require.Len(t, files, len(Examples()))
 	w := testOptions()
 	w.Algorithms = func(k collective.Kind) []string { // that no other test needs
-		return append(known(k), "hierarchical", "nccl:auto")
+		return append(known(k), "hierarchical", "nccl:auto", "nccl:collnet-direct",
+			"nccl:collnet-chain", "nccl:nvlstree", "nccl:ring")
 	}
 	for _, name := range Examples() {
 		text, err := Example(name)

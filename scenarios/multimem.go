@@ -42,6 +42,36 @@ func (t *Topology) Multicasts(ranks []int, perNode int) bool {
 	return err == nil && !slices.ContainsFunc(up, func(way []int32) bool { return len(way) > 1 })
 }
 
+// Aggregates reports whether the switches between nodes multicast and reduce what the ranks at one
+// place of every node have, whichever the place, so that NCCL has CollNet there. A node has the
+// next perNode of the ranks; no ranks are all ranks.
+func (t *Topology) Aggregates(ranks []int, perNode int) bool {
+	p := t.params.Network
+	if perNode < 1 || t.own == nil && (p == nil || !p.Multimem) {
+		return false
+	}
+	n := t.Ranks
+	if ranks != nil {
+		n = len(ranks)
+	}
+	g, err := t.Graph()
+	if err != nil || n <= perNode || n%perNode != 0 { // building it reports the error
+		return false
+	}
+	for place := range perNode {
+		var team []int32
+		for i := place; i < n; i += perNode {
+			if team = append(team, int32(i)); ranks != nil {
+				team[len(team)-1] = int32(ranks[i])
+			}
+		}
+		if _, _, err := g.Multimem(team[0], team, true); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // multicasts reports whether a switch of a view multicasts where the scenario does not say: one
 // that joins GPUs which NVIDIA sells on boards with NVSwitches of the third generation or later.
 func (v *view) multicasts(at, preset string) bool {

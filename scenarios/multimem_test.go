@@ -43,3 +43,35 @@ func TestMulticasts(t *testing.T) {
 		require.Equal(t, tt.want, s.Points[0].Topology.Multicasts(tt.ranks, tt.perNode), "%+v", tt)
 	}
 }
+
+// TestAggregates: the ranks at one place of every node hang on switches that multicast and reduce,
+// where the network between nodes says so; not those of one node, nor where only that node's do.
+func TestAggregates(t *testing.T) {
+	const work = "[[collective]]\nkind = \"broadcast\"\nalgorithm = \"chain\"\nbytes = 64\n"
+	network := func(preset, keys string) string {
+		return "[topology]\nnodes = 3\n[topology.node]\npreset = \"switch\"\nranks = 4\n" +
+			"bandwidth = \"1 GB/s\"\nlatency = \"0 s\"\nmultimem = true\n[topology.network]\n" +
+			"preset = \"" + preset + "\"\nbandwidth = \"1 GB/s\"\nlatency = \"0 s\"\n" + keys
+	}
+	for _, tt := range []struct {
+		topology string
+		ranks    []int
+		perNode  int
+		want     bool
+	}{
+		{network("switch", "multimem = true\n"), nil, 4, true},
+		{network("rails", "multimem = true\n"), nil, 4, true},
+		{network("rails", "multimem = true\n"), []int{0, 1, 4, 5}, 2, true},
+		{network("rails", "multimem = true\n"), []int{0, 1, 6, 7}, 2, false}, // on other rails
+		{network("leaf-spine", "multimem = true\n"), nil, 4, true},
+		{network("leaf-spine", ""), nil, 4, false},
+		{network("full-mesh", ""), nil, 4, false},
+		{network("switch", "multimem = true\n"), []int{0, 1, 2, 3}, 4, false},
+		{network("switch", "multimem = true\n"), nil, 0, false},
+		{network("switch", "multimem = true\n"), nil, 5, false},
+	} {
+		s, err := load("s.toml", []byte(tt.topology+work), testOptions())
+		require.NoError(t, err, tt.topology)
+		require.Equal(t, tt.want, s.Points[0].Topology.Aggregates(tt.ranks, tt.perNode), "%+v", tt)
+	}
+}

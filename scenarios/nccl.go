@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -91,7 +92,21 @@ func environmentKeys() []Key {
 			"channels and threads are taken: of Tree by LL, LL128 and Simple, then of Ring; -1 is NCCL's "+
 			"own."),
 		overhead,
-	}, append(sendingKeys(), leavingKeys()...)...)
+	}, slices.Concat(collNetKeys(), sendingKeys(), leavingKeys())...)
+}
+
+// collNetKeys returns the variables that say whether there is CollNet.
+func collNetKeys() []Key {
+	whole := func(name, example string, least, most int64, doc string) Key {
+		return Key{Path: environmentTable + "." + name, kind: aWhole, min: least, max: most,
+			Example: example, Sweep: true, Doc: doc}
+	}
+	return []Key{
+		whole("NCCL_COLLNET_ENABLE", "1", 0, 1, "1 has CollNet where the switches between nodes "+
+			"multicast and reduce (topology.network.multimem): CollNetDirect, CollNetChain, and NVLS "+
+			"over several nodes."),
+		whole("NCCL_COLLNET_NODE_THRESHOLD", "4", 1, 1<<20, "Nodes with CollNet, at least; by itself 2."),
+	}
 }
 
 // sendingKeys returns the variables that say how sends and receives are cut.

@@ -50,10 +50,13 @@ const (
 	NVLSShape
 	NVLSTreeShape
 	P2PShape
+	CollNetDirectShape
+	CollNetChainShape
 )
 
 var (
-	shapeNames   = [...]string{"none", "ring", "tree", "pat", "nvls", "nvlstree", "p2p"}
+	shapeNames = [...]string{"none", "ring", "tree", "pat", "nvls", "nvlstree", "p2p",
+		"collnet-direct", "collnet-chain"}
 	framingNames = [...]string{Bare: "simple", Packets: "ll", Lines: "ll128"}
 )
 

@@ -28,10 +28,13 @@ type Setting struct {
 	// NoMulticast says that no switch of a node multicasts and reduces, or that NCCL_NVLS_ENABLE is 0:
 	// there is no NVLS.
 	NoMulticast bool
-	Env         *Env   // nil: no variable is set
-	Version     string // of NCCL, as releaseOf reads it; "" is the newest
-	Tuner       *Tuner // nil: NCCL has no tuner plugin
-	SkipEmpty   bool   // no message is sent of a block of an all_to_allv that has no elements
+	// NoAggregation says that no switch between nodes does: there is no CollNet. CollNet is asked for
+	// by NCCL_COLLNET_ENABLE, or by ways that are CollNet's alone.
+	NoAggregation bool
+	Env           *Env   // nil: no variable is set
+	Version       string // of NCCL, as releaseOf reads it; "" is the newest
+	Tuner         *Tuner // nil: NCCL has no tuner plugin
+	SkipEmpty     bool   // no message is sent of a block of an all_to_allv that has no elements
 }
 
 // MaxChannels is MAXCHANNELS.
@@ -115,7 +118,10 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 	slices.SortStableFunc(c.Others, func(x, y Other) int { return cmp.Compare(x.Time, y.Time) })
 	c.order(s.Rings)
 	c.all = m.communicator(c.Way, s.Channels)
-	if c.Channels, c.Threads = c.channels(bytes); bytes > 0 {
+	switch c.Channels, c.Threads = c.channels(bytes); {
+	case bytes > 0 && m.overNetwork(c.Algorithm):
+		c.Used = c.Channels
+	case bytes > 0:
 		c.Used = len(c.parts(&spec))
 	}
 	return c, nil
@@ -170,7 +176,7 @@ func (c *Choice) order(given [][]int32) {
 // forced reports whether a way that the library never takes by itself can be had of it.
 func (c *Choice) forced(spec *collective.Spec, w Way) bool {
 	scaled := spec.Op == collective.Avg || spec.Op == collective.PremulSum
-	return !w.Algorithm.usesSwitch() && (w.Algorithm != PAT || !scaled) &&
+	return !w.Algorithm.usesSwitch() && !w.Algorithm.isCollNet() && (w.Algorithm != PAT || !scaled) &&
 		c.model.env.takes(spec.Kind, w) == ""
 }
 
@@ -229,8 +235,22 @@ func (s *Setting) model(spec *collective.Spec) (*model, error) {
 		return nil, err
 	}
 	m.env, m.noMulticast = s.Env, s.NoMulticast || s.Env != nil && s.Env.noNVLS
+	m.noAggregation, m.collNet = s.NoAggregation, s.collNet()
+	if m.noNetwork() == "" {
+		m.channels = m.collNetChannels(m.channels)
+	}
 	m.channels = min(s.Env.channels(m.channels), r.mostChannels)
 	return m, nil
+}
+
+// collNet reports whether CollNet is asked for.
+func (s *Setting) collNet() bool {
+	if s.Env != nil && s.Env.collNet != unset {
+		return s.Env.collNet == enabled
+	}
+	return s.Among != nil && !slices.ContainsFunc(s.Among, func(w Way) bool {
+		return !w.Algorithm.isCollNet()
+	})
 }
 
 // pick returns the choice with its reason, as results have it.
@@ -251,7 +271,7 @@ func (c *Choice) pick() algos.Pick {
 			why = append(why, fmt.Sprintf("NCCL takes %v, %.1f us", first.Way, first.Time))
 		}
 	}
-	if !c.model.isKnown(c.model.nodes, c.model.perNode) {
+	if !c.model.isKnown(c.model.nodes, c.model.perNode) || c.Algorithm.isCollNet() {
 		p.Inferred = true
 		why = append(why, "rings inferred")
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"collsim/algos"
 	"collsim/collective"
@@ -55,7 +54,7 @@ func CostsOf(a algos.Algorithm, spec collective.Spec, o algos.Options) (*Costs, 
 	for a := range algorithms {
 		for p := range protocols {
 			w := Way{a, p}
-			if !w.legal(spec.Kind) {
+			if !w.legal(spec.Kind) || a.isCollNet() && m.noNetwork() != "" && a != c.Algorithm {
 				continue
 			}
 			row := Cost{Way: w, Latency: m.latency(spec.Kind, w), Bandwidth: m.bandwidth(spec.Kind, w),
@@ -80,7 +79,7 @@ func settingAs(a algos.Algorithm, spec collective.Spec, o algos.Options) (Settin
 	param := func(name string) string { return a.Param(name, o) }
 	var among []Algorithm
 	for x := range algorithms {
-		if a.Name == Prefix+"auto" || a.Name == Prefix+strings.ToLower(x.String()) {
+		if a.Name == Prefix+"auto" || a.Name == Prefix+x.row() {
 			among = append(among, x)
 		}
 	}
@@ -97,6 +96,10 @@ func (m *model) whyOff(spec *collective.Spec, w Way) string {
 		return "off by " + why
 	case w.Algorithm.usesSwitch():
 		if why := m.noSwitch(spec, w.Algorithm); why != "" {
+			return why
+		}
+	case w.Algorithm.isCollNet():
+		if why := m.noCollNet(spec, w.Algorithm); why != "" {
 			return why
 		}
 	case w.Algorithm == PAT && !m.hasPAT:

@@ -1,6 +1,6 @@
-// Package nccl makes the schedules of NVIDIA's NCCL: its ring, double binary tree, NVLS and
-// NVLSTree and its PAT, cut into channels, chunks and slices as the library cuts them, with its
-// order of additions, and its own choice between them. They are algorithms like any other, under
+// Package nccl makes the schedules of NVIDIA's NCCL: its ring, double binary tree, NVLS, NVLSTree,
+// PAT and CollNet, cut into channels, chunks and slices as the library cuts them, with its order of
+// additions, and its own choice between them. They are algorithms like any other, under
 // names that begin with "nccl:".
 //
 // What the library does was read in its source (2.30.7; the paths are in the comments) and is said
@@ -8,7 +8,8 @@
 // how fast they are, and which GPU is next to which. That search is not here; its results for some
 // machines are (Machines). In NVLS and NVLSTree the switch of a node adds, in an order that nobody
 // publishes, so that sums of floats are bounded at best; they need a network that says so
-// (topology.node.multimem). CollNet is not here.
+// (topology.node.multimem). The same holds of CollNet, where the switches between nodes add
+// (topology.network.multimem).
 //
 // LL puts a flag of 4 bytes behind every 4 of the data, LL128 one of 8 behind every 120. Messages
 // have them on the wires of a simulation (schedule.Framing), as in the library's model (Choice).

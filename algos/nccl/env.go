@@ -24,7 +24,10 @@ type Env struct {
 	// min and max bound the channels of a communicator, nvls is how many there are of NVLS; 0 leaves
 	// them to the library.
 	min, max, nvls int
-	noNVLS, allPAT bool
+	// collNet is unset, disabled or enabled; collNetNodes is how many nodes it is for at least, 0 as
+	// the library has it.
+	collNet, collNetNodes int
+	noNVLS, allPAT        bool
 	sizes
 	// pxn and cross say by which NIC messages leave a node: NCCL_P2P_PXN_LEVEL, 0 without PXN, and
 	// NCCL_CROSS_NIC.
@@ -46,7 +49,7 @@ type variable struct {
 
 // variables lists the variables that change the choice, the cuts, or the NICs by which messages
 // leave a node.
-func variables() []variable { return slices.Concat(choosing(), sizing(), leaving()) }
+func variables() []variable { return slices.Concat(choosing(), ofCollNet(), sizing(), leaving()) }
 
 // choosing lists the variables that change what is chosen.
 func choosing() []variable {
@@ -230,7 +233,7 @@ func put(off map[collective.Kind]map[Way]string, kind collective.Kind, w Way, wh
 	off[kind][w] = why
 }
 
-// algorithms reads NCCL_ALGO. CollNet's, which are not here, may stand in it.
+// algorithms reads NCCL_ALGO.
 func (e *Env) algorithms(text string) error {
 	e.note("NCCL_ALGO", text)
 	var names []string
@@ -238,8 +241,7 @@ func (e *Env) algorithms(text string) error {
 		names = append(names, a.String())
 	}
 	last := map[collective.Kind][]bool{}
-	err := lists(text, append(names, "CollNetDirect", "CollNetChain"),
-		func(kind collective.Kind, on []bool) { last[kind] = on })
+	err := lists(text, names, func(kind collective.Kind, on []bool) { last[kind] = on })
 	for _, f := range functions() {
 		for a := range algorithms {
 			for p := range protocols {

@@ -132,7 +132,10 @@ func (m *model) switchChannels() int {
 // communicator returns how many channels a communicator has for a way, where somebody has set them
 // or, by 0, nobody.
 func (m *model) communicator(w Way, set int) int {
-	if w.Algorithm.usesSwitch() {
+	switch {
+	case m.overNetwork(w.Algorithm) && w.Algorithm == NVLS:
+		return cmp.Or(set, min(m.switchChannels(), m.channels))
+	case w.Algorithm.usesSwitch():
 		return cmp.Or(set, m.switchChannels())
 	}
 	return cmp.Or(set, m.channels)

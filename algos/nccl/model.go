@@ -1,7 +1,6 @@
 package nccl
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 
@@ -16,6 +15,8 @@ type model struct {
 	name                  string // of the machine
 	ranks, nodes, perNode int
 	noMulticast           bool // no switch of a node adds and copies
+	noAggregation         bool // none between nodes does
+	collNet               bool // it is asked for
 	env                   *Env
 }
 
@@ -52,6 +53,9 @@ func (m *model) graph(a Algorithm) *graph {
 		return &m.tree
 	case Ring:
 		return &m.ring
+	case CollNetDirect, CollNetChain:
+		g := m.collNetGraph(a)
+		return &g
 	}
 	return &m.nvls
 }
@@ -90,6 +94,8 @@ func (m *model) bandwidth(kind collective.Kind, w Way) float64 {
 		}
 	case PAT:
 		bus *= m.patShare
+	case CollNetDirect, CollNetChain:
+		return m.collNetBandwidth(w.Algorithm)
 	default:
 		bus = channels * m.nvlsBandwidth(kind, w.Algorithm)
 	}
@@ -178,6 +184,8 @@ func (m *model) latency(kind collective.Kind, w Way) float64 {
 			levels = float64(m.nodes - 1)
 		}
 		return base + intra + float64(2*levels*inter)
+	case CollNetDirect, CollNetChain:
+		return base + m.collNetLatency(a, intra, inter)
 	case PAT:
 		return base + float64(levels*inter/3.5) + float64(2.8*float64(m.ranks))
 	}
@@ -259,6 +267,8 @@ func (m *model) has(spec *collective.Spec, w Way) bool {
 		return false
 	case w.Algorithm.usesSwitch():
 		return m.noSwitch(spec, w.Algorithm) == ""
+	case w.Algorithm.isCollNet():
+		return m.noCollNet(spec, w.Algorithm) == ""
 	case w.Algorithm == PAT:
 		everywhere := m.env != nil && m.env.allPAT
 		return m.hasPAT && (m.perNode == 1 && m.nodes > 1 || everywhere) && !scaled
@@ -266,39 +276,19 @@ func (m *model) has(spec *collective.Spec, w Way) bool {
 	return true
 }
 
-// noSwitch says why the library does not do a call by NVLS or NVLSTree; "" if it does.
-func (m *model) noSwitch(spec *collective.Spec, a Algorithm) string {
-	scaled := spec.Op == collective.Avg || spec.Op == collective.PremulSum
-	switch {
-	case m.noMulticast:
-		return "it needs a switch that multicasts and reduces: topology.node.multimem = true, or " +
-			"topology.multimem where there are no nodes"
-	case m.perNode < m.leastHeads:
-		return fmt.Sprintf("it needs %d GPUs a node", m.leastHeads)
-	case a == NVLS && spec.Kind != collective.AllReduce && !m.hasNVLSBlocks,
-		a == NVLSTree && !m.hasNVLSTree:
-		return fmt.Sprintf("NCCL %s does not do that", m.release.name)
-	case a == NVLS && m.nodes > 1:
-		return "over several nodes that is NVLSTree, and all_reduce alone"
-	case a == NVLSTree && m.nodes == 1:
-		return "on one node that is NVLS"
-	case !m.Multicast:
-		return "machine=" + m.name + " has no such switch"
-	case spec.Kind != collective.AllReduce && m.perNode > mostHeads:
-		return fmt.Sprintf("a node has %d GPUs at most", mostHeads)
-	case spec.Kind.Reduces() && (scaled || !multicasts(spec.Type, spec.Op)):
-		return fmt.Sprintf("the switch does not reduce %v by %v", spec.Type, spec.Op)
-	}
-	return ""
-}
-
 // whyNoSwitch ends an error about ways that all need the switch.
 func (m *model) whyNoSwitch(spec *collective.Spec, among []Way) string {
 	for i, w := range among {
-		if !w.Algorithm.usesSwitch() {
+		why := ""
+		switch {
+		case w.Algorithm.usesSwitch():
+			why = m.noSwitch(spec, w.Algorithm)
+		case w.Algorithm.isCollNet():
+			why = m.noCollNet(spec, w.Algorithm)
+		default:
 			return ""
 		}
-		if why := m.noSwitch(spec, w.Algorithm); i == len(among)-1 && why != "" {
+		if i == len(among)-1 && why != "" {
 			return ": " + why
 		}
 	}
@@ -311,17 +301,6 @@ func (m *model) whyTaken() string {
 		return ""
 	}
 	return ": " + m.env.text + " leaves none"
-}
-
-// multicasts reports whether a switch adds numbers of a type.
-func multicasts(t dtype.Type, op collective.Op) bool {
-	switch t {
-	case dtype.Int32, dtype.Uint32, dtype.Int64, dtype.Uint64, dtype.Float16, dtype.BFloat16:
-		return op != collective.Prod
-	case dtype.Float32, dtype.Float64:
-		return op == collective.Sum
-	}
-	return false
 }
 
 // The threads of a channel at most, of a task at least, and of a warp.
@@ -338,6 +317,10 @@ func (m *model) channelsFor(w Way, bytes int64, channels int) (used, threads int
 	switch {
 	case w.Algorithm.usesSwitch():
 		return channels, mostThreads
+	case w.Algorithm == CollNetDirect:
+		return m.directChannels(bytes, channels), mostThreads
+	case w.Algorithm == CollNetChain:
+		t, least = mostThreads, 512
 	case w.Protocol == LL128:
 		t = mostThreads
 	case w.Protocol == Simple:
@@ -348,7 +331,9 @@ func (m *model) channelsFor(w Way, bytes int64, channels int) (used, threads int
 	case w.Algorithm == Ring:
 		least *= int64(m.ranks)
 	}
-	t, least = m.env.threadsOf(w.Protocol, t), m.env.threshold(w, least)
+	if !w.Algorithm.isCollNet() {
+		t, least = m.env.threadsOf(w.Protocol, t), m.env.threshold(w, least)
+	}
 	n := int64(channels)
 	if least > 0 {
 		n = max(1, min(n, bytes/(t*least)))

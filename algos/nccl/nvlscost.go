@@ -1,6 +1,11 @@
 package nccl
 
-import "collsim/collective"
+import (
+	"fmt"
+
+	"collsim/collective"
+	"collsim/dtype"
+)
 
 // nvlsBandwidth returns the bandwidth of a channel.
 func (m *model) nvlsBandwidth(kind collective.Kind, a Algorithm) float64 {
@@ -61,4 +66,41 @@ func (m *model) switchShare(kind collective.Kind, a Algorithm) float64 {
 		return 1
 	}
 	return 5. / 6
+}
+
+// noSwitch says why the library does not do a call by NVLS or NVLSTree; "" if it does.
+func (m *model) noSwitch(spec *collective.Spec, a Algorithm) string {
+	scaled := spec.Op == collective.Avg || spec.Op == collective.PremulSum
+	switch {
+	case m.noMulticast:
+		return "it needs a switch that multicasts and reduces: topology.node.multimem = true, or " +
+			"topology.multimem where there are no nodes"
+	case m.perNode < m.leastHeads:
+		return fmt.Sprintf("it needs %d GPUs a node", m.leastHeads)
+	case a == NVLS && spec.Kind != collective.AllReduce && !m.hasNVLSBlocks,
+		a == NVLSTree && !m.hasNVLSTree:
+		return fmt.Sprintf("NCCL %s does not do that", m.release.name)
+	case a == NVLS && m.nodes > 1 && (spec.Kind != collective.AllReduce || m.noNetwork() != ""):
+		return "over several nodes that is NVLSTree, and all_reduce alone"
+	case a == NVLSTree && m.nodes == 1:
+		return "on one node that is NVLS"
+	case !m.Multicast:
+		return "machine=" + m.name + " has no such switch"
+	case spec.Kind != collective.AllReduce && m.perNode > mostHeads:
+		return fmt.Sprintf("a node has %d GPUs at most", mostHeads)
+	case spec.Kind.Reduces() && (scaled || !multicasts(spec.Type, spec.Op)):
+		return fmt.Sprintf("the switch does not reduce %v by %v", spec.Type, spec.Op)
+	}
+	return ""
+}
+
+// multicasts reports whether a switch adds numbers of a type.
+func multicasts(t dtype.Type, op collective.Op) bool {
+	switch t {
+	case dtype.Int32, dtype.Uint32, dtype.Int64, dtype.Uint64, dtype.Float16, dtype.BFloat16:
+		return op != collective.Prod
+	case dtype.Float32, dtype.Float64:
+		return op == collective.Sum
+	}
+	return false
 }

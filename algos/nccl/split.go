@@ -147,13 +147,20 @@ func (c *Choice) chunk(s *collective.Spec, bytes int64) int64 {
 func (c *Choice) switchChunk(bytes int64) int64 {
 	most, mostOfTree := c.model.switchChunks()
 	steps := []struct{ times, size int64 }{{64, 64 << 10}, {8, 32 << 10}, {2, 16 << 10}}
+	at := int64(c.model.heads()) // chunks at a time
+	if c.model.overNetwork(c.Algorithm) {
+		at *= int64(c.Channels)
+		if c.model.bandwidth(collective.AllReduce, c.Way) < 150 {
+			most = min(most, 32<<10)
+		}
+	}
 	if c.Algorithm == NVLSTree {
 		most = min(most, mostOfTree)
 		steps = []struct{ times, size int64 }{{32, 256 << 10}, {16, 128 << 10}, {4, 64 << 10},
 			{1, 32 << 10}}
 	}
 	for _, s := range steps {
-		if bytes < s.times*int64(c.model.heads())*most {
+		if bytes < s.times*at*most {
 			most = min(most, s.size)
 		}
 	}

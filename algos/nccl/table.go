@@ -21,6 +21,7 @@ const (
 	channelsParam = "nchannels"
 	perNodeParam  = "per_node"
 	nvlsParam     = "nvls"
+	collNetParam  = "collnet"
 	piecesParam   = "pieces"
 	envParam      = "env"
 	versionParam  = "version"
@@ -39,7 +40,7 @@ func Table() (all []algos.Algorithm) {
 		}{
 			{"auto", "what NCCL chooses by itself",
 				"as NCCL where nobody tells it how", "graph/tuning.cc",
-				[]Algorithm{Tree, Ring, NVLS, NVLSTree, PAT}},
+				[]Algorithm{Tree, Ring, NVLS, NVLSTree, PAT, CollNetDirect, CollNetChain}},
 			{"tree", "sums go up a tree and come down: a chain in each node, two binary trees between",
 				"as NCCL where NCCL_ALGO is tree: several nodes, short vectors",
 				"device/all_reduce.h, graph/trees.cc", []Algorithm{Tree}},
@@ -54,6 +55,14 @@ func Table() (all []algos.Algorithm) {
 			{"pat", "blocks go by hops of powers of two, several trees' together in a message",
 				"as NCCL where NCCL_ALGO is pat: one rank a node, short blocks",
 				"include/collectives.h", []Algorithm{PAT}},
+			{"collnet-direct", "GPUs send chunks to those near NICs, the network adds up and multicasts " +
+				"what these have, and they send it on", "as NCCL where NCCL_COLLNET_ENABLE is 1 and " +
+				"NCCL_ALGO collnetdirect: NVSwitches in nodes, a network that adds (SHARP)",
+				"device/all_reduce.h, graph/connect.cc", []Algorithm{CollNetDirect}},
+			{"collnet-chain", "sums go along the GPUs of a node, the network adds up and multicasts them, " +
+				"and they go back", "as NCCL where NCCL_COLLNET_ENABLE is 1 and NCCL_ALGO collnetchain: a " +
+				"network that adds (SHARP)", "device/all_reduce.h, graph/connect.cc",
+				[]Algorithm{CollNetChain}},
 		} {
 			among := slices.DeleteFunc(slices.Clone(a.among), func(x Algorithm) bool {
 				return !Way{x, Simple}.legal(kind)
@@ -126,6 +135,12 @@ func row(a algos.Algorithm, among ...Algorithm) algos.Algorithm {
 			About: "whether there is NVLS, true or false, as NCCL_NVLS_ENABLE says; switch is where the " +
 				"switch of a node multicasts and reduces (topology.node.multimem)"})
 	}
+	aggregates := func(x Algorithm) bool { return x == NVLS || x.isCollNet() }
+	if a.Kinds[0] == collective.AllReduce && slices.ContainsFunc(among, aggregates) {
+		a.Params = append(a.Params, algos.Param{Name: collNetParam, Value: algos.AsNetwork,
+			About: "whether there is a plugin for CollNet, true or false; network is where the switches " +
+				"between nodes multicast and reduce (topology.network.multimem)"})
+	}
 	if slices.ContainsFunc(among, func(x Algorithm) bool { return x == Tree || x == Ring }) {
 		a.Params = append(a.Params, algos.Param{Name: protocolParam, Value: found,
 			About: "ll, ll128 or simple; auto is what NCCL chooses"},
@@ -135,14 +150,16 @@ func row(a algos.Algorithm, among ...Algorithm) algos.Algorithm {
 	a.Params = append(a.Params, algos.Param{Name: tunerParam, Value: algos.AsTuner, About: "none " +
 		"leaves out what a tuner plugin is told; file is the file that nccl.tuner names, if it does"})
 	a = named(a)
-	a.Ordered = slices.ContainsFunc(among, func(x Algorithm) bool { return x == Tree || x == Ring })
+	a.Ordered = slices.ContainsFunc(among, func(x Algorithm) bool {
+		return x == Tree || x == Ring || x == CollNetChain
+	})
 	a.Plan = func(p *schedule.Plan, param func(string) string) error {
 		spec := judged(p.Spec, param)
 		s, err := settingOf(spec, param, among)
 		if err != nil {
 			return err
 		}
-		if p.Spec.Ranks == 1 && among[0].usesSwitch() { // it is no matter whether two could
+		if p.Spec.Ranks == 1 && (among[0].usesSwitch() || among[0].isCollNet()) { // could two or not
 			_, err := s.model(&spec)
 			p.Lane = func(*schedule.Lane) {}
 			return err
@@ -207,6 +224,13 @@ func settingOf(spec collective.Spec, param func(string) string, among []Algorith
 	default:
 		return s, fmt.Errorf("nvls=%s: true, false or %s is expected", text, algos.AsSwitch)
 	}
+	switch text := param(collNetParam); text {
+	case "", "true", algos.AsNetwork: // likewise
+	case "false":
+		s.NoAggregation = true
+	default:
+		return s, fmt.Errorf("collnet=%s: true, false or %s is expected", text, algos.AsNetwork)
+	}
 	if text := param(channelsParam); text != found {
 		if s.Channels, err = strconv.Atoi(text); err != nil || s.Channels < 1 {
 			return s, fmt.Errorf("nchannels=%s: 1 to %d, or auto, is expected", text, MaxChannels)
@@ -261,6 +285,10 @@ func (c *Choice) lay(p *schedule.Plan) {
 	p.Name += fmt.Sprintf("(%v, %d of %d channels)", c.Way, c.Used, c.all)
 	p.Lane = func(*schedule.Lane) {}
 	if spec.Ranks == 1 || spec.Empty() {
+		return
+	}
+	if c.model.overNetwork(c.Algorithm) {
+		c.layAggregate(p)
 		return
 	}
 	x := c.piecesOf(&spec)

@@ -60,8 +60,7 @@ func FunctionOf(kind collective.Kind) string {
 	return kind.String()
 }
 
-// tunerNames lists the plugin's names of algorithms, in the order of Algorithm, and then
-// CollNet's.
+// tunerNames lists the plugin's names of algorithms, in the order of Algorithm.
 func tunerNames() []string {
 	return []string{"tree", "ring", "nvls", "nvls_tree", "pat", "collnet_direct", "collnet_chain"}
 }
@@ -74,8 +73,7 @@ const (
 )
 
 // ParseTuner reads a file of the plugin. What the plugin takes for something else, or skips without
-// a word, is refused, with the number of the line. Lines of CollNet's algorithms are left out, as
-// NCCL has these only beside a plugin of the network.
+// a word, is refused, with the number of the line.
 func ParseTuner(text string) (*Tuner, error) {
 	t := &Tuner{}
 	for i, line := range strings.Split(text, "\n") {
@@ -83,28 +81,27 @@ func ParseTuner(text string) (*Tuner, error) {
 		if line == "" || line[0] == '#' || strings.HasPrefix(line, "coll") && i == 0 { // a heading
 			continue
 		}
-		l, isHere, err := parseTunerLine(line)
+		l, err := parseTunerLine(line)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
-		if l.Number = i + 1; isHere {
-			t.Lines = append(t.Lines, l)
-		}
+		l.Number = i + 1
+		t.Lines = append(t.Lines, l)
 	}
 	return t, nil
 }
 
-// parseTunerLine reads a line; isHere is false of CollNet's algorithms.
-func parseTunerLine(text string) (l TunerLine, isHere bool, err error) {
+// parseTunerLine reads a line.
+func parseTunerLine(text string) (l TunerLine, err error) {
 	fields := strings.Split(text, ",")
 	for i := range fields {
 		fields[i] = strings.Trim(fields[i], " \t")
 	}
 	switch {
 	case len(text) > longestLine:
-		return l, false, fmt.Errorf("it has %d characters; the plugin reads %d", len(text), longestLine)
+		return l, fmt.Errorf("it has %d characters; the plugin reads %d", len(text), longestLine)
 	case len(fields) < leastFields || len(fields) > mostFields:
-		return l, false, fmt.Errorf("%d fields; 8 to 10 are expected: collective, bytes from and to, "+
+		return l, fmt.Errorf("%d fields; 8 to 10 are expected: collective, bytes from and to, "+
 			"algorithm, protocol, channels, nodes, ranks, operations in a group, registered buffers",
 			len(fields))
 	}
@@ -124,11 +121,11 @@ func parseTunerLine(text string) (l TunerLine, isHere bool, err error) {
 	}
 	switch {
 	case kind < 0:
-		return l, false, refuse(0, "one of "+strings.Join(names, ", "), "allreduce")
+		return l, refuse(0, "one of "+strings.Join(names, ", "), "allreduce")
 	case algorithm < 0:
-		return l, false, refuse(3, "one of "+strings.Join(tunerNames(), ", "), "ring")
+		return l, refuse(3, "one of "+strings.Join(tunerNames(), ", "), "ring")
 	case protocol < 0:
-		return l, false, refuse(4, "one of "+strings.Join(words, ", "), "simple")
+		return l, refuse(4, "one of "+strings.Join(words, ", "), "simple")
 	}
 	l = TunerLine{Kind: functions()[kind].kind, Way: Way{Algorithm(algorithm), Protocol(protocol)},
 		PipeOps: AnyTuned, RegBuff: AnyTuned}
@@ -137,7 +134,7 @@ func parseTunerLine(text string) (l TunerLine, isHere bool, err error) {
 			continue
 		}
 		if *of, err = strconv.ParseUint(fields[i], 10, 64); err != nil {
-			return l, false, refuse(i, "a number of bytes", "another number")
+			return l, refuse(i, "a number of bytes", "another number")
 		}
 	}
 	for i, of := range []*int{5: &l.Channels, 6: &l.Nodes, 7: &l.Ranks, 8: &l.PipeOps, 9: &l.RegBuff} {
@@ -146,14 +143,14 @@ func parseTunerLine(text string) (l TunerLine, isHere bool, err error) {
 		}
 		n, err := strconv.ParseInt(fields[i], 10, 32)
 		if err != nil || n < AnyTuned {
-			return l, false, refuse(i, "a whole number from -1 on", "another number")
+			return l, refuse(i, "a whole number from -1 on", "another number")
 		}
 		*of = int(n)
 	}
 	if l.From > l.To {
-		return l, false, fmt.Errorf("%d to %d bytes: no call has so many", l.From, l.To)
+		return l, fmt.Errorf("%d to %d bytes: no call has so many", l.From, l.To)
 	}
-	return l, algorithm < int(algorithms), nil
+	return l, nil
 }
 
 // line returns the first line that matches a single call and whose way the library has; nil if

@@ -45,9 +45,10 @@ type release struct {
 	topShare     float64 // share of a tree whose links all end at the first GPU of a node
 	patShare     float64 // share of PAT
 	switchRule   nvlsRule
-	loneByTree   bool // where nodes have one GPU, all hops between them are a tree's
-	nodeHops     bool // of all_reduce by a ring as many hops between nodes as twice the nodes
-	correctsNVLS bool // NVLSTree on Blackwell has the correction of trees
+	arity        float64 // microseconds of CollNetDirect for each other GPU of a node
+	loneByTree   bool    // where nodes have one GPU, all hops between them are a tree's
+	nodeHops     bool    // of all_reduce by a ring as many hops between nodes as twice the nodes
+	correctsNVLS bool    // NVLSTree on Blackwell has the correction of trees
 }
 
 // nvlsRule names a way of estimating the bandwidth of NVLS and NVLSTree.
@@ -77,20 +78,21 @@ func current() *release {
 		blackwellHeads: [2]int{24, 32}, tunesBlackwell: true, allTreeThreads: true,
 		listsByFunction: true,
 
-		baseLatency: [...]triple{Tree: {6.8, 14, 8.4}, Ring: {6.6, 14, 8.4}, PAT: {8, 8, 8}},
+		baseLatency: [algorithms]triple{Tree: {6.8, 14, 8.4}, Ring: {6.6, 14, 8.4}, PAT: {8, 8, 8}},
 		hopLatency: [...][algorithms]triple{
 			nvlink: {Tree: {.6, 1.25, 4}, Ring: {.6, 1.9, 3.4}, NVLS: {0, 0, 25}, NVLSTree: {0, 0, 25},
-				PAT: {0, 0, 4}},
-			pcie: {Tree: {1, 1.9, 4}, Ring: {1, 2.5, 5.7}, PAT: {0, 0, 4}},
-			network: {Tree: {5, 8.5, 14}, Ring: {2.7, 4, 14}, NVLS: {0, 0, 18},
-				NVLSTree: {0, 0, 20.9}, PAT: {0, 0, 14}},
+				PAT: {0, 0, 4}, CollNetDirect: {0, 0, 3.7}, CollNetChain: {0, 0, 2.8}},
+			pcie: {Tree: {1, 1.9, 4}, Ring: {1, 2.5, 5.7}, PAT: {0, 0, 4}, CollNetDirect: {0, 0, 3.7},
+				CollNetChain: {0, 0, 2.8}},
+			network: {Tree: {5, 8.5, 14}, Ring: {2.7, 4, 14}, NVLS: {0, 0, 18}, NVLSTree: {0, 0, 20.9},
+				PAT: {0, 0, 14}, CollNetDirect: {0, 0, 31}, CollNetChain: {0, 0, 30}},
 		},
 		llMost:        [...]triple{{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}},
 		ringLL128Most: [...]triple{{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 36.7}, {40, 40, 40}},
 		treeLL128Most: [...]triple{{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 29}, {55.6, 31.67, 20}},
 		treeMost:      [...]triple{{26.5, 18.5, 10}, {24, 23.6, 17.8}, {38.7, 41.4, 36}, {70, 42.8, 24}},
 		nvlsTreeMost:  [...]triple{{26.5, 18.5, 10}, {24, 23.6, 17.8}, {0, 57.7, 45.5}, {0, 96, 80}},
-		loneLL128:     .92, topShare: .85, patShare: .75, loneByTree: true, correctsNVLS: true,
+		loneLL128:     .92, topShare: .85, patShare: .75, arity: .4, loneByTree: true, correctsNVLS: true,
 	}
 }
 
@@ -183,6 +185,11 @@ var versions = []struct {
 		r.switchRule, r.hasNVLSBlocks = byRing, false
 		r.inNode[hopper] = less(r.inNode[hopper], 50)
 		r.baseLatency[NVLS][Simple], r.baseLatency[NVLSTree][Simple] = 23, 23
+		r.arity = .5
+		for class, us := range [classes][2]float64{{8, 4.75}, {8, 8}, {10.7, 14}} {
+			r.hopLatency[class][CollNetDirect][Simple] = us[0]
+			r.hopLatency[class][CollNetChain][Simple] = us[1]
+		}
 		r.hopLatency[nvlink][NVLS], r.hopLatency[nvlink][NVLSTree] = triple{}, triple{}
 		r.hopLatency[nvlink][Tree][Simple], r.hopLatency[pcie][Tree][Simple] = 4, 6
 		r.hopLatency[network][Tree][Simple], r.hopLatency[network][NVLSTree][Simple] = 14, 19

@@ -2,6 +2,7 @@ package nccl
 
 import (
 	"fmt"
+	"strings"
 
 	"collsim/collective"
 	"collsim/schedule"
@@ -10,19 +11,26 @@ import (
 // Algorithm is one of NCCL's algorithms, in the order of its tables.
 type Algorithm int
 
-// The algorithms, without CollNet's.
+// The algorithms. CollNet's, which the library has behind Ring, are the last.
 const (
 	Tree Algorithm = iota
 	Ring
 	NVLS
 	NVLSTree
 	PAT
+	CollNetDirect
+	CollNetChain
 	algorithms
 )
 
 // String returns the name in NCCL's logs.
 func (a Algorithm) String() string {
-	return [...]string{"Tree", "Ring", "NVLS", "NVLSTree", "PAT"}[a]
+	return [...]string{"Tree", "Ring", "NVLS", "NVLSTree", "PAT", "CollNetDirect", "CollNetChain"}[a]
+}
+
+// row returns the name in the table of algorithms, without its prefix.
+func (a Algorithm) row() string {
+	return strings.Replace(strings.ToLower(a.String()), "collnet", "collnet-", 1)
 }
 
 // Protocol selects how bytes are handed over.
@@ -59,7 +67,7 @@ func (w Way) legal(kind collective.Kind) bool {
 		return kind == collective.AllReduce
 	case NVLS:
 		return w.Protocol == Simple && (blocks || kind == collective.AllReduce)
-	case NVLSTree:
+	case NVLSTree, CollNetDirect, CollNetChain:
 		return w.Protocol == Simple && kind == collective.AllReduce
 	}
 	return w.Protocol == Simple && blocks
@@ -79,7 +87,8 @@ func (p Protocol) framing() schedule.Framing {
 // shape returns the row of latencies that an algorithm has (device.Protocol).
 func (a Algorithm) shape() schedule.Shape {
 	return [...]schedule.Shape{Tree: schedule.TreeShape, Ring: schedule.RingShape,
-		NVLS: schedule.NVLSShape, NVLSTree: schedule.NVLSTreeShape, PAT: schedule.PATShape}[a]
+		NVLS: schedule.NVLSShape, NVLSTree: schedule.NVLSTreeShape, PAT: schedule.PATShape,
+		CollNetDirect: schedule.CollNetDirectShape, CollNetChain: schedule.CollNetChainShape}[a]
 }
 
 // protocol returns how messages of the choice are handed over.

@@ -104,7 +104,7 @@ const aboutNCCL = `
 
 What NVIDIA's NCCL plays: its rings, trees, NVLS and NVLSTree, PAT, and sends and receives (p2p), in
 its channels, loops, chunks and slices, and with its order of additions, so that bits can be
-predicted: but for NVLS, where the switch of a node adds ([nvls.md](nvls.md)). A
+predicted: but for NVLS and CollNet, where switches add ([nvls.md](nvls.md)). A
 scenario names them as "nccl:ring", or
 "nccl:tree(protocol=simple,nchannels=2)", and they are proven, timed and computed like ours, without
 NCCL or a GPU. "nccl:auto" is what the library chooses by itself, by its own model of latency and
@@ -122,8 +122,8 @@ every 128. all_to_all, all_to_allv, gather, scatter and send_recv are groups of 
 in NCCL, and there is nothing to choose: "nccl:p2p" has its rounds, the channels and parts of a
 message, and what goes by LL, each message of an all_to_allv by its own size; the rounds that a
 channel does together run beside each other, and those after them do not wait for all of them. Of
-several nodes, messages inside of a node are cut as those between. CollNet is not there. "all" does
-not stand for any of them; "fastest" tries them on NVIDIA's GPUs.
+several nodes, messages inside of a node are cut as those between. Of CollNet there is all_reduce.
+"all" does not stand for any of them; "fastest" tries them on NVIDIA's GPUs.
 
 `
 
