@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"collsim/collective"
-	"collsim/internal/prose"
 	"collsim/schedule"
 )
 
@@ -74,11 +73,12 @@ type Algorithm struct {
 	Picks func(spec collective.Spec, param func(name string) string) Pick
 }
 
-// An Unfit error says why an algorithm does not fit a collective of its kinds.
+// An Unfit error says why an algorithm with these parameters does not fit the ranks, or a collective
+// of its kinds.
 type Unfit struct{ Algorithm, Why string }
 
 // Error formats the error in one line.
-func (e *Unfit) Error() string { return "algos: " + e.Algorithm + ": " + e.Why }
+func (e *Unfit) Error() string { return e.Algorithm + ": " + e.Why }
 
 // A Lane is what an algorithm writes on: schedule's lane with all its steps, and the collective,
 // for what must be done differently in place.
@@ -149,7 +149,7 @@ func (a Algorithm) Build(spec collective.Spec, o Options) (*schedule.Schedule, e
 	}
 	s, err := schedule.Build(plan)
 	if err != nil {
-		return nil, fmt.Errorf("algos: %w", err)
+		return nil, err
 	}
 	return s, nil
 }
@@ -169,7 +169,7 @@ func (a Algorithm) transpose(spec collective.Spec, o Options) (*schedule.Schedul
 	}
 	s.Spec.Avg, s.Spec.Factor = spec.Avg, spec.Factor
 	if s, err = schedule.Transpose(s, spec.Op); err != nil {
-		return nil, fmt.Errorf("algos: %s: %w", a.Name, err)
+		return nil, fmt.Errorf("%s: %w", a.Name, err)
 	}
 	s.Name, s.Spec = a.Name, spec
 	return s, nil
@@ -182,7 +182,7 @@ func (a Algorithm) Bound(ranks int, o Options) (Algorithm, error) {
 	}
 	b, err := a.Bind(a, ranks, func(name string) string { return a.Param(name, o) })
 	if err != nil {
-		return a, fmt.Errorf("algos: %s: %w", a.Name, err)
+		return a, &Unfit{a.Name, err.Error()}
 	}
 	b.Bind = nil
 	return b, nil
@@ -272,7 +272,7 @@ func (a Algorithm) written(spec collective.Spec, o Options) (schedule.Plan, erro
 		p.Orders = o.Rings
 	}
 	if err := a.Plan(&p, func(name string) string { return a.Param(name, o) }); err != nil {
-		return schedule.Plan{}, &Unfit{a.Name, prose.Unprefixed(err)}
+		return schedule.Plan{}, &Unfit{a.Name, err.Error()}
 	}
 	return p, nil
 }
@@ -297,22 +297,22 @@ func (a *Algorithm) backwards(kind collective.Kind) func(ranks, tiles int) Cost 
 // check validates the collective and the options, except for parameters.
 func (a Algorithm) check(spec collective.Spec, o Options) error {
 	if err := spec.Validate(); err != nil {
-		return fmt.Errorf("algos: %s: %w", a.Name, err)
+		return fmt.Errorf("%s: %w", a.Name, err)
 	}
 	if !a.Does(spec.Kind) {
-		return fmt.Errorf("algos: %s does %s, not %v", a.Name, kindsText(a.Kinds), spec.Kind)
+		return fmt.Errorf("%s does %s, not %v", a.Name, kindsText(a.Kinds), spec.Kind)
 	}
 	for _, option := range []struct {
 		name string
 		n    int
 	}{{"channels", o.Channels}, {"slices", o.Slices}} {
 		if option.n < 0 || option.n > MaxCopies {
-			return fmt.Errorf("algos: %s: %d %s; 1 to %d are possible, 0 is 1",
+			return fmt.Errorf("%s: %d %s; 1 to %d are possible, 0 is 1",
 				a.Name, option.n, option.name, MaxCopies)
 		}
 	}
 	if o.Slots < 0 {
-		return fmt.Errorf("algos: %s: %d slots; 1 or more are possible, 0 leaves them open",
+		return fmt.Errorf("%s: %d slots; 1 or more are possible, 0 leaves them open",
 			a.Name, o.Slots)
 	}
 	return nil

@@ -42,12 +42,12 @@ func (a Algorithm) ClosedForm(spec collective.Spec, o Options, m Model) (unit.Ti
 		return 0, a.noCost()
 	}
 	if plan.PerNode > 0 || plan.Nodes != nil {
-		return 0, fmt.Errorf("algos: %s: no cost is published for channels of different orders", a.Name)
+		return 0, fmt.Errorf("%s: no cost is published for channels of different orders", a.Name)
 	}
 	pieces, tiles := pieces(&plan)
 	cost := a.Cost(spec.Ranks, tiles)
 	if cost.PerConnection && m.Wires != PerConnection {
-		return 0, fmt.Errorf("algos: %s: no cost is published for wires that lanes share", a.Name)
+		return 0, fmt.Errorf("%s: no cost is published for wires that lanes share", a.Name)
 	}
 	total := times(cost.Alpha, m.Alpha)
 	for _, r := range cost.Rounds {
@@ -71,7 +71,7 @@ func (a Algorithm) CostOf(spec collective.Spec, o Options) (Cost, error) {
 }
 
 // noCost returns the error that no cost is published.
-func (a Algorithm) noCost() error { return fmt.Errorf("algos: %s: no cost is published", a.Name) }
+func (a Algorithm) noCost() error { return fmt.Errorf("%s: no cost is published", a.Name) }
 
 // idle reports whether there is nothing to send.
 func idle(spec collective.Spec) bool { return spec.Ranks == 1 || spec.Empty() }

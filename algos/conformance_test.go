@@ -79,5 +79,5 @@ func TestSkipsEmpty(t *testing.T) {
 		}
 	}
 	_, err = a.Build(spec, algos.Options{Params: []algos.Param{{Name: "empty", Value: "no"}}})
-	require.EqualError(t, err, `algos: direct: empty = "no": send or skip is expected`)
+	require.EqualError(t, err, `direct: empty = "no": send or skip is expected`)
 }

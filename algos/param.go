@@ -124,11 +124,11 @@ func (a Algorithm) checkParams(o Options) error {
 			if len(names) > 0 {
 				hint = choice(given.Name, names)
 			}
-			return fmt.Errorf("algos: %s has no parameter %q; %s", a.Name, given.Name, hint)
+			return fmt.Errorf("%s has no parameter %q; %s", a.Name, given.Name, hint)
 		}
 		for _, other := range o.Params[:i] {
 			if other.Name == given.Name {
-				return fmt.Errorf("algos: %s: the parameter %s is given twice", a.Name, given.Name)
+				return fmt.Errorf("%s: the parameter %s is given twice", a.Name, given.Name)
 			}
 		}
 	}
@@ -151,15 +151,15 @@ func (a Algorithm) segment(spec collective.Spec, o Options) (int64, error) {
 	}
 	size, err := unit.ParseBytes(text)
 	if err != nil {
-		return 0, fmt.Errorf("algos: %s: segment: %w", a.Name, err)
+		return 0, fmt.Errorf("%s: segment: %w", a.Name, err)
 	}
 	elements := int64(size) / int64(spec.Type.Width())
 	if elements < 1 {
-		return 0, fmt.Errorf("algos: %s: segment %v is less than one %v, which has %d bytes",
+		return 0, fmt.Errorf("%s: segment %v is less than one %v, which has %d bytes",
 			a.Name, size, spec.Type, spec.Type.Width())
 	}
 	if tiles := spec.Count / elements; tiles > maxTiles {
-		return 0, fmt.Errorf("algos: %s: segment %v cuts %d elements of %v into %d pieces; "+
+		return 0, fmt.Errorf("%s: segment %v cuts %d elements of %v into %d pieces; "+
 			"at most %d are possible", a.Name, size, spec.Count, spec.Type, tiles, maxTiles)
 	}
 	return elements, nil

@@ -92,7 +92,7 @@ func FindIn(table []Algorithm, k collective.Kind, name string) (Algorithm, error
 	if len(elsewhere) > 0 {
 		hint += fmt.Sprintf(" (%s is for %s)", canonical, list(elsewhere))
 	}
-	return Algorithm{}, fmt.Errorf("algos: %v has no algorithm %q; %s", k, name, hint)
+	return Algorithm{}, fmt.Errorf("%v has no algorithm %q; %s", k, name, hint)
 }
 
 // list joins words with commas.

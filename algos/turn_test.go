@@ -66,7 +66,7 @@ func TestTurnedLeavesUnevenNodes(t *testing.T) {
 		}
 	}
 	_, err = schedule.Build(schedule.Plan{Spec: spec, Nodes: []int{4, 4}, Channels: 2})
-	require.EqualError(t, err, "schedule: nodes of [4 4] ranks, of 9: all ranks, and no group, are "+
+	require.EqualError(t, err, "nodes of [4 4] ranks, of 9: all ranks, and no group, are "+
 		"expected")
 }
 

@@ -79,13 +79,13 @@ type limits struct {
 // forWithin returns the same bounds as For, searched within other limits.
 func forWithin(l limits, spec collective.Spec, g *topology.Graph, o Options) (Bounds, error) {
 	if err := spec.Validate(); err != nil {
-		return Bounds{}, fmt.Errorf("bounds: %w", err)
+		return Bounds{}, err
 	}
 	if err := o.validate(); err != nil {
 		return Bounds{}, err
 	}
 	if spec.Ranks > len(g.Ranks) {
-		return Bounds{}, fmt.Errorf("bounds: %v on %d ranks, but the network has %d",
+		return Bounds{}, fmt.Errorf("%v on %d ranks, but the network has %d",
 			spec.Kind, spec.Ranks, len(g.Ranks))
 	}
 	if spec.Ranks == 1 || spec.Empty() {
@@ -97,12 +97,12 @@ func forWithin(l limits, spec collective.Spec, g *topology.Graph, o Options) (Bo
 	}
 	if !s.useQuotient(g) {
 		if err := g.Listable(); err != nil {
-			return Bounds{}, fmt.Errorf("bounds: %w", err)
+			return Bounds{}, err
 		}
 		s.net = newNetwork(g, spec.Ranks)
 	}
 	if !s.net.connected() {
-		return Bounds{}, fmt.Errorf("bounds: %w", g.Connected())
+		return Bounds{}, fmt.Errorf("%w", g.Connected())
 	}
 	if !moves(spec) {
 		return Bounds{}, nil
@@ -117,11 +117,11 @@ func forWithin(l limits, spec collective.Spec, g *topology.Graph, o Options) (Bo
 func (o Options) validate() error {
 	switch {
 	case o.Overhead < 0 || o.Overhead > unit.Forever:
-		return fmt.Errorf("bounds: overhead = %v: a time of at least 0 s is expected", o.Overhead)
+		return fmt.Errorf("overhead = %v: a time of at least 0 s is expected", o.Overhead)
 	case o.ReduceRate < 0:
-		return fmt.Errorf("bounds: reduce rate = %v: at least 0 is expected", o.ReduceRate)
+		return fmt.Errorf("reduce rate = %v: at least 0 is expected", o.ReduceRate)
 	case o.Lanes < 0:
-		return fmt.Errorf("bounds: lanes = %d: at least 0 is expected", o.Lanes)
+		return fmt.Errorf("lanes = %d: at least 0 is expected", o.Lanes)
 	}
 	return nil
 }

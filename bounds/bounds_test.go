@@ -272,16 +272,16 @@ func TestErrors(t *testing.T) {
 		want string
 	}{
 		{"collective", bad, preset(t, "ring", 3), Options{},
-			"bounds: collective: all_reduce needs an operator"},
+			"all_reduce needs an operator"},
 		{"ranks", good, preset(t, "ring", 2), Options{},
-			"bounds: all_reduce on 3 ranks, but the network has 2"},
-		{"connection", good, oneWay, Options{}, "bounds: topology: no route from gpu1 to gpu0"},
+			"all_reduce on 3 ranks, but the network has 2"},
+		{"connection", good, oneWay, Options{}, "no route from gpu1 to gpu0"},
 		{"overhead", good, preset(t, "ring", 3), Options{Overhead: -5},
-			"bounds: overhead = -5 ps: a time of at least 0 s is expected"},
+			"overhead = -5 ps: a time of at least 0 s is expected"},
 		{"reduce rate", good, preset(t, "ring", 3), Options{ReduceRate: -1},
-			"bounds: reduce rate = -1 B/s: at least 0 is expected"},
+			"reduce rate = -1 B/s: at least 0 is expected"},
 		{"lanes", good, preset(t, "ring", 3), Options{Lanes: -1},
-			"bounds: lanes = -1: at least 0 is expected"},
+			"lanes = -1: at least 0 is expected"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

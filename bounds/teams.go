@@ -32,10 +32,10 @@ func ForTeams(teams []Team, g *topology.Graph, o Options) (Bounds, error) {
 	var ranks []int32
 	for _, t := range teams {
 		if err := t.Spec.Validate(); err != nil {
-			return Bounds{}, fmt.Errorf("bounds: %w", err)
+			return Bounds{}, err
 		}
 		if t.Spec.Ranks != len(t.Ranks) {
-			return Bounds{}, fmt.Errorf("bounds: %v on %d ranks, but the team has %d", t.Spec.Kind,
+			return Bounds{}, fmt.Errorf("%v on %d ranks, but the team has %d", t.Spec.Kind,
 				t.Spec.Ranks, len(t.Ranks))
 		}
 		c := nodesOfTeam{spec: t.Spec}

@@ -48,7 +48,7 @@ func TestTeamsShareALink(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, none)
 	_, err = ForTeams([]Team{{specOf(collective.AllReduce, 3, 5), []int{0, 1}}}, g, Options{})
-	require.EqualError(t, err, "bounds: all_reduce on 3 ranks, but the team has 2")
+	require.EqualError(t, err, "all_reduce on 3 ranks, but the team has 2")
 }
 
 // TestOneTeam: a team of all ranks needs no more than For says, which tries as many cuts and

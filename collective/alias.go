@@ -20,14 +20,14 @@ func (s Spec) CheckAlias(rank int, in, out Extent) error {
 		return nil
 	}
 	if s.Kind == AllToAllV || s.Kind == Custom {
-		return fmt.Errorf("collective: %v: input and output of rank %d overlap; they must lie apart",
+		return fmt.Errorf("%v: input and output of rank %d overlap; they must lie apart",
 			s.Kind, rank)
 	}
 	i, o := s.Place(rank)
 	if in.Off-out.Off == i-o {
 		return nil
 	}
-	return fmt.Errorf("collective: %v: the input of rank %d overlaps its output and begins %+d "+
+	return fmt.Errorf("%v: the input of rank %d overlaps its output and begins %+d "+
 		"elements from it; in place it begins at %+d, otherwise they must lie apart",
 		s.Kind, rank, in.Off-out.Off, i-o)
 }

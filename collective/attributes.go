@@ -22,17 +22,17 @@ func (c *Communication) meaningless() error {
 		{"in_place", c.InPlace, moves && c.Kind != AllToAllV},
 	} {
 		if a.given && !a.meant {
-			return fmt.Errorf("collective: %s has no effect on %s", a.name, c.named())
+			return fmt.Errorf("%s has no effect on %s", a.name, c.named())
 		}
 	}
 	switch {
 	case c.Axis < 0 || c.Concat < 0:
-		return fmt.Errorf("collective: %v: axes are counted from 0, not %d or %d", c.Kind, c.Axis,
+		return fmt.Errorf("%v: axes are counted from 0, not %d or %d", c.Kind, c.Axis,
 			c.Concat)
 	case c.Concat != 0 && c.Kind != AllToAll:
-		return fmt.Errorf("collective: concat is an axis of all_to_all, not of %v", c.Kind)
+		return fmt.Errorf("concat is an axis of all_to_all, not of %v", c.Kind)
 	case c.Splits != nil && !c.Kind.Splits():
-		return fmt.Errorf("collective: %v has no splits", c.Kind)
+		return fmt.Errorf("%v has no splits", c.Kind)
 	}
 	return nil
 }

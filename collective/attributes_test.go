@@ -88,7 +88,7 @@ func TestAttributesMeanSomething(t *testing.T) {
 	c, err := ParseCommunication("all_gather float32 shape 4x4 axis 2")
 	require.NoError(t, err)
 	_, err = c.Spec(2)
-	require.EqualError(t, err, "collective: all_gather on axis 2 of a tensor of shape 4x4, which "+
+	require.EqualError(t, err, "all_gather on axis 2 of a tensor of shape 4x4, which "+
 		"has 2 axes")
 }
 

@@ -28,9 +28,9 @@ func TestNames(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, AllReduce, k)
 	_, err = ParseKind("allreduce")
-	require.ErrorContains(t, err, `collective: no kind "allreduce"; kinds are all_reduce, all_gather`)
+	require.ErrorContains(t, err, `no kind "allreduce"; kinds are all_reduce, all_gather`)
 	_, _, err = ParseOp("premulsum")
-	require.EqualError(t, err, "collective: premulsum without its factor: premulsum(factor=0.5), or "+
+	require.EqualError(t, err, "premulsum without its factor: premulsum(factor=0.5), or "+
 		"another, is expected")
 	_, _, err = ParseOp("premulsum(factor=0)")
 	require.Error(t, err)
@@ -164,28 +164,28 @@ func TestValidate(t *testing.T) {
 		change func(*Spec)
 		want   string
 	}{
-		{func(s *Spec) { s.Kind = 0 }, "collective: kind Kind(0) is none"},
-		{func(s *Spec) { s.Ranks = 0 }, "collective: 0 ranks; at least 1 is needed"},
-		{func(s *Spec) { s.Root = 1 }, "collective: all_reduce has no root, but root is 1"},
+		{func(s *Spec) { s.Kind = 0 }, "kind Kind(0) is none"},
+		{func(s *Spec) { s.Ranks = 0 }, "0 ranks; at least 1 is needed"},
+		{func(s *Spec) { s.Root = 1 }, "all_reduce has no root, but root is 1"},
 		{func(s *Spec) { s.Kind, s.Op, s.Root = Broadcast, 0, 9 },
-			"collective: root 9 is not one of the ranks 0…3"},
-		{func(s *Spec) { s.Op = 0 }, "collective: all_reduce needs an operator"},
+			"root 9 is not one of the ranks 0…3"},
+		{func(s *Spec) { s.Op = 0 }, "all_reduce needs an operator"},
 		{func(s *Spec) { s.Kind = AllGather },
-			"collective: all_gather does not reduce, but has operator sum"},
-		{func(s *Spec) { s.Type = 0 }, "collective: all_reduce needs a data type"},
-		{func(s *Spec) { s.Type = 99 }, "collective: all_reduce needs a data type"},
-		{func(s *Spec) { s.Count = -1 }, "collective: count -1 is negative"},
+			"all_gather does not reduce, but has operator sum"},
+		{func(s *Spec) { s.Type = 0 }, "all_reduce needs a data type"},
+		{func(s *Spec) { s.Type = 99 }, "all_reduce needs a data type"},
+		{func(s *Spec) { s.Count = -1 }, "count -1 is negative"},
 		{func(s *Spec) { s.Count = MaxElements }, "is too large"},
 		{func(s *Spec) { s.Splits = [][]int64{{1}} },
-			"collective: all_reduce on 4 ranks takes 0 rows of splits, not 1"},
+			"all_reduce on 4 ranks takes 0 rows of splits, not 1"},
 		{func(s *Spec) { s.Kind, s.Op = AllToAllV, 0 },
-			"collective: all_to_allv takes no count, but count is 8"},
+			"all_to_allv takes no count, but count is 8"},
 		{func(s *Spec) { s.Kind, s.Op, s.Count, s.Splits = AllGatherV, 0, 0, [][]int64{{1, 2, 3}} },
-			"collective: splits row 0 has 3 entries; 4 ranks need as many"},
+			"splits row 0 has 3 entries; 4 ranks need as many"},
 		{func(s *Spec) { s.Kind, s.Op, s.Count, s.Splits = AllGatherV, 0, 0, [][]int64{{1, 2, 3, -4}} },
-			"collective: splits[0][3] = -4 is out of range"},
+			"splits[0][3] = -4 is out of range"},
 		{func(s *Spec) { s.Kind, s.Op, s.Count, s.InPlace = AllToAllV, 0, 0, true },
-			"collective: all_to_allv cannot run in place"},
+			"all_to_allv cannot run in place"},
 	} {
 		s := spec(AllReduce, 4, 8)
 		c.change(&s)

@@ -102,7 +102,7 @@ func commas[T int | int64](numbers []T) string {
 func ParseCommunication(text string) (*Communication, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
-		return nil, fmt.Errorf("collective: no kind in an empty communication")
+		return nil, fmt.Errorf("no kind in an empty communication")
 	}
 	c := &Communication{}
 	var err error
@@ -114,17 +114,16 @@ func ParseCommunication(text string) (*Communication, error) {
 		name, used, err := c.attribute(words)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("collective: %q: %w", text, err)
+			return nil, fmt.Errorf("%q: %w", text, err)
 		case seen[name]:
-			return nil, fmt.Errorf("collective: %q: a second %s, %s", text, name,
+			return nil, fmt.Errorf("%q: a second %s, %s", text, name,
 				strings.Join(words[:used], " "))
 		}
 		seen[name] = true
 		words = words[used:]
 	}
 	if err := c.meaningless(); err != nil {
-		return nil, fmt.Errorf("collective: %q: %s", text, strings.TrimPrefix(err.Error(),
-			"collective: "))
+		return nil, fmt.Errorf("%q: %w", text, err)
 	}
 	return c, nil
 }
@@ -226,18 +225,18 @@ func (c *Communication) position(rank, n int) int {
 func (c *Communication) Validate(n int) error {
 	switch {
 	case n < 1:
-		return fmt.Errorf("collective: %d ranks; at least 1 is needed", n)
+		return fmt.Errorf("%d ranks; at least 1 is needed", n)
 	case c.Kind < AllReduce || c.Kind > Barrier:
-		return fmt.Errorf("collective: %v is no communication", c.Kind)
+		return fmt.Errorf("%v is no communication", c.Kind)
 	case c.Team != nil && len(c.Team) != n:
-		return fmt.Errorf("collective: a team of %d ranks, but %d take part", len(c.Team), n)
+		return fmt.Errorf("a team of %d ranks, but %d take part", len(c.Team), n)
 	case c.Kind.Rooted() && c.position(c.Root, n) < 0:
-		return fmt.Errorf("collective: %v: the root %d is not a member of the team %s", c.Kind, c.Root,
+		return fmt.Errorf("%v: the root %d is not a member of the team %s", c.Kind, c.Root,
 			c.teamText(n))
 	case c.Op > PremulSum:
-		return fmt.Errorf("collective: %v: there is no operator %v", c.Kind, c.Op)
+		return fmt.Errorf("%v: there is no operator %v", c.Kind, c.Op)
 	case c.Type != 0 && !c.Type.Valid():
-		return fmt.Errorf("collective: %v: there is no type %v", c.Kind, c.Type)
+		return fmt.Errorf("%v: there is no type %v", c.Kind, c.Type)
 	}
 	if err := c.meaningless(); err != nil {
 		return err
@@ -245,7 +244,7 @@ func (c *Communication) Validate(n int) error {
 	named := make(map[int]bool, len(c.Team))
 	for _, rank := range c.Team {
 		if rank < 0 || named[rank] {
-			return fmt.Errorf("collective: team %s: rank %d is negative or named twice",
+			return fmt.Errorf("team %s: rank %d is negative or named twice",
 				c.teamText(n), rank)
 		}
 		named[rank] = true

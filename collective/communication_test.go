@@ -20,47 +20,47 @@ func TestShapes(t *testing.T) {
 	}{
 		{"all_reduce sum", shapes{{4, 5}, {4, 5}}, shapes{{4, 5}, {4, 5}}, ""},
 		{"all_reduce sum", shapes{{4, 5}, {5, 4}}, nil,
-			"collective: all_reduce: rank 0 passes shape 4x5, rank 1 shape 5x4; " +
+			"all_reduce: rank 0 passes shape 4x5, rank 1 shape 5x4; " +
 				"all inputs must have one shape"},
 		{"all_reduce sum team 3,1", shapes{{4}, nil}, nil,
-			"collective: all_reduce: rank 1 passes no input"},
+			"all_reduce: rank 1 passes no input"},
 		{"all_reduce sum", shapes{{}, {}}, shapes{{}, {}}, ""},
 		{"all_gather", shapes{{4, 5}, {4, 5}, {4, 5}}, shapes{{12, 5}, {12, 5}, {12, 5}}, ""},
 		{"all_gather axis 1", shapes{{4, 5}, {4, 5}}, shapes{{4, 10}, {4, 10}}, ""},
 		{"all_gather axis 2", shapes{{4, 5}, {4, 5}}, nil,
-			"collective: all_gather on axis 2 of a tensor of shape 4x5, which has 2 axes"},
+			"all_gather on axis 2 of a tensor of shape 4x5, which has 2 axes"},
 		{"all_gather", shapes{{}, {}}, nil,
-			"collective: all_gather on axis 0 of a tensor of shape scalar, which has 0 axes"},
+			"all_gather on axis 0 of a tensor of shape scalar, which has 0 axes"},
 		{"all_gatherv splits 1,3", shapes{{1, 5}, {3, 5}}, shapes{{4, 5}, {4, 5}}, ""},
 		{"all_gatherv splits 1,3", shapes{{2, 5}, {3, 5}}, nil,
-			"collective: all_gatherv: rank 0 has length 2 on axis 0, its split is 1"},
-		{"all_gatherv splits 1,3", shapes{{1, 5}, {3, 6}}, nil, "collective: all_gatherv: rank 0 " +
+			"all_gatherv: rank 0 has length 2 on axis 0, its split is 1"},
+		{"all_gatherv splits 1,3", shapes{{1, 5}, {3, 6}}, nil, "all_gatherv: rank 0 " +
 			"passes shape 1x5, rank 1 shape 3x6; inputs may differ on axis 0 alone"},
 		{"reduce_scatter sum", shapes{{4, 5}, {4, 5}}, shapes{{2, 5}, {2, 5}}, ""},
-		{"reduce_scatter sum", shapes{{4, 5}, {4, 5}, {4, 5}}, nil, "collective: reduce_scatter: " +
+		{"reduce_scatter sum", shapes{{4, 5}, {4, 5}, {4, 5}}, nil, "reduce_scatter: " +
 			"axis 0 of length 4 cannot be divided into 3 parts: 1 would remain"},
 		{"reduce_scatterv sum splits 1,3", shapes{{4}, {4}}, shapes{{1}, {3}}, ""},
 		{"reduce_scatterv sum splits 1,2", shapes{{4}, {4}}, nil,
-			"collective: reduce_scatterv: the splits add up to 3, axis 0 has length 4"},
+			"reduce_scatterv: the splits add up to 3, axis 0 has length 4"},
 		{"gather root 1", shapes{{4}, {4}}, shapes{{1}, {8}}, ""},
 		{"reduce sum root 1", shapes{{4}, {4}}, shapes{{1}, {4}}, ""},
 		{"broadcast root 1", shapes{nil, {4}}, shapes{{4}, {4}}, ""},
-		{"broadcast root 1", shapes{{4}, {4}}, nil, "collective: broadcast takes one input, the " +
+		{"broadcast root 1", shapes{{4}, {4}}, nil, "broadcast takes one input, the " +
 			"root's; rank 0, which is not the root 1, passes one of shape 4"},
 		{"broadcast team 5,7 root 6", shapes{nil, {4}}, nil,
-			"collective: broadcast: the root 6 is not a member of the team {5,7}"},
+			"broadcast: the root 6 is not a member of the team {5,7}"},
 		{"scatter team 5,7 root 5", shapes{{4, 3}, nil}, shapes{{2, 3}, {2, 3}}, ""},
-		{"scatter", shapes{nil, nil}, nil, "collective: scatter: rank 0 passes no input"},
+		{"scatter", shapes{nil, nil}, nil, "scatter: rank 0 passes no input"},
 		{"all_to_all", shapes{{4, 3}, {4, 3}}, shapes{{4, 3}, {4, 3}}, ""},
 		{"all_to_all axis 1 concat 2", shapes{{2, 6, 5}, {2, 6, 5}, {2, 6, 5}},
 			shapes{{2, 2, 15}, {2, 2, 15}, {2, 2, 15}}, ""},
 		{"all_to_allv splits 1,2/3,0", shapes{{3, 2}, {3, 2}}, shapes{{4, 2}, {2, 2}}, ""},
-		{"all_to_allv splits 1,2/3,0", shapes{{4, 2}, {3, 2}}, nil, "collective: all_to_allv: the " +
+		{"all_to_allv splits 1,2/3,0", shapes{{4, 2}, {3, 2}}, nil, "all_to_allv: the " +
 			"splits of rank 0 add up to 3, its axis 0 has length 4"},
 		{"barrier", shapes{nil, nil}, shapes{nil, nil}, ""},
 		{"barrier", shapes{nil, {1}}, nil,
-			"collective: barrier takes no input, but rank 1 has one"},
-		{"all_reduce sum", shapes{{-1}, {-1}}, nil, "collective: shape -1: axis 0 has length -1"},
+			"barrier takes no input, but rank 1 has one"},
+		{"all_reduce sum", shapes{{-1}, {-1}}, nil, "shape -1: axis 0 has length -1"},
 	} {
 		comm, err := ParseCommunication(c.communication)
 		require.NoError(t, err)
@@ -195,14 +195,14 @@ func TestCommunicationText(t *testing.T) {
 		require.Equal(t, factor, again.Factor, d.String())
 	}
 	for text, want := range map[string]string{
-		"": "collective: no kind in an empty communication",
-		"all_reduce sum tem 1": `collective: "all_reduce sum tem 1": "tem" is no attribute; ` +
+		"": "no kind in an empty communication",
+		"all_reduce sum tem 1": `"all_reduce sum tem 1": "tem" is no attribute; ` +
 			"attributes are a type, an operator, factor, average, team, root, shape, axis, concat, " +
 			"splits, in_place and disabled",
-		"all_reduce team": `collective: "all_reduce team": team: "": ` +
+		"all_reduce team": `"all_reduce team": team: "": ` +
 			"numbers with commas between them are expected",
-		"all_reduce shape 4x": `collective: "all_reduce shape 4x": shape: ` +
-			`collective: "4x" is no shape; ` +
+		"all_reduce shape 4x": `"all_reduce shape 4x": shape: ` +
+			`"4x" is no shape; ` +
 			"shapes look like 4x5x6",
 	} {
 		_, err := ParseCommunication(text)
@@ -237,14 +237,14 @@ func TestRoles(t *testing.T) {
 		require.EqualError(t, comm.CheckBuffers(rank, 4, 3, 0), want)
 	}
 	check("gather team 3,1,0 root 1", 1,
-		"collective: gather: root 1 takes 1 source buffers, not 3")
+		"gather: root 1 takes 1 source buffers, not 3")
 	check("gather team 3,1,0 root 1", 2,
-		"collective: gather: rank 2 is not a member of the team {3,1,0}")
-	check("gather team 3,1,9 root 1", 1, "collective: team {3,1,9} on 4 ranks: there is no rank 9")
+		"gather: rank 2 is not a member of the team {3,1,0}")
+	check("gather team 3,1,9 root 1", 1, "team {3,1,9} on 4 ranks: there is no rank 9")
 	check("gather team 3,1,3 root 1", 1,
-		"collective: team {3,1,3}: rank 3 is negative or named twice")
-	check("gather team 3,1,4 root 1", 1, "collective: team {3,1,4} on 4 ranks: there is no rank 4")
-	check("gather root 4", 1, "collective: gather: the root 4 is not a member of the team {0…3}")
+		"team {3,1,3}: rank 3 is negative or named twice")
+	check("gather team 3,1,4 root 1", 1, "team {3,1,4} on 4 ranks: there is no rank 4")
+	check("gather root 4", 1, "gather: the root 4 is not a member of the team {0…3}")
 }
 
 // TestValidateCommunication: what no team, operator or type can be is refused, not tripped over.
@@ -254,18 +254,18 @@ func TestValidateCommunication(t *testing.T) {
 		ranks         int
 		want          string
 	}{
-		{Communication{Kind: AllReduce}, 0, "collective: 0 ranks; at least 1 is needed"},
+		{Communication{Kind: AllReduce}, 0, "0 ranks; at least 1 is needed"},
 		{Communication{Kind: AllReduce, Op: 99}, 2,
-			"collective: all_reduce: there is no operator Op(99)"},
+			"all_reduce: there is no operator Op(99)"},
 		{Communication{Kind: AllReduce, Type: 99}, 2,
-			"collective: all_reduce: there is no type dtype.Type(99)"},
+			"all_reduce: there is no type dtype.Type(99)"},
 		{Communication{Kind: AllReduce, Shape: Shape{-1}}, 2,
-			"collective: shape -1: axis 0 has length -1"},
+			"shape -1: axis 0 has length -1"},
 	} {
 		require.EqualError(t, c.communication.Validate(c.ranks), c.want)
 	}
 	_, err := (&Communication{Kind: AllReduce}).Shapes(nil)
-	require.EqualError(t, err, "collective: 0 ranks; at least 1 is needed")
+	require.EqualError(t, err, "0 ranks; at least 1 is needed")
 }
 
 func TestDeclaredType(t *testing.T) {
@@ -273,7 +273,7 @@ func TestDeclaredType(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, c.CheckType(3, dtype.BFloat16))
 	require.EqualError(t, c.CheckType(3, dtype.Float16),
-		"collective: all_reduce is declared on bfloat16, but rank 3 passes float16")
+		"all_reduce is declared on bfloat16, but rank 3 passes float16")
 }
 
 // TestAlias walks an input past an output: only the documented place is legal.
@@ -303,7 +303,7 @@ func TestAlias(t *testing.T) {
 		}
 	}
 	s := Spec{Kind: AllGather, Type: dtype.Float32, Ranks: 4, Count: 8}
-	require.EqualError(t, s.CheckAlias(2, Extent{0, 8}, Extent{0, 32}), "collective: all_gather: the "+
+	require.EqualError(t, s.CheckAlias(2, Extent{0, 8}, Extent{0, 32}), "all_gather: the "+
 		"input of rank 2 overlaps its output and begins +0 elements from it; in place it begins at +16, "+
 		"otherwise they must lie apart")
 }

@@ -33,7 +33,7 @@ func Gradient(s Spec) (Backward, error) {
 	}
 	switch s.Op {
 	case Prod:
-		return g, fmt.Errorf("collective: %v prod has no gradient; sum, avg, premulsum, min and max "+
+		return g, fmt.Errorf("%v prod has no gradient; sum, avg, premulsum, min and max "+
 			"have one", s.Kind)
 	case Avg:
 		g.Scale = 1 / float64(s.Ranks)
@@ -71,7 +71,7 @@ func Gradient(s Spec) (Backward, error) {
 			b.Splits[rank][(rank+s.Ranks-1)%s.Ranks] = s.Count
 		}
 	default:
-		return g, fmt.Errorf("collective: %v has no gradient", s.Kind)
+		return g, fmt.Errorf("%v has no gradient", s.Kind)
 	}
 	if b.Kind.Reduces() {
 		b.Op = Sum
@@ -104,7 +104,7 @@ func LocalGradient(s Spec, rank int) (LocalBackward, error) {
 	}
 	local := LocalBackward{Scale: g.Scale, Mask: g.Mask}
 	if rank < 0 || rank >= s.Ranks {
-		return local, fmt.Errorf("collective: rank %d is none of the %d", rank, s.Ranks)
+		return local, fmt.Errorf("rank %d is none of the %d", rank, s.Ranks)
 	}
 	n := s.In(rank)
 	own := Piece{Len: n, From: rank}
@@ -122,7 +122,7 @@ func LocalGradient(s Spec, rank int) (LocalBackward, error) {
 			own.InOff += row[rank]
 		}
 	default:
-		return local, fmt.Errorf("collective: %v has no local gradient; all_reduce, all_gather, "+
+		return local, fmt.Errorf("%v has no local gradient; all_reduce, all_gather, "+
 			"all_gatherv, reduce_scatter, reduce_scatterv, all_to_all and all_to_allv have one",
 			s.Kind)
 	}

@@ -61,7 +61,7 @@ func ParseKind(name string) (Kind, error) {
 			return k, nil
 		}
 	}
-	return 0, fmt.Errorf("collective: no kind %q; kinds are %s", name, join(Kinds()))
+	return 0, fmt.Errorf("no kind %q; kinds are %s", name, join(Kinds()))
 }
 
 // Reduces reports whether the kind applies an operator.

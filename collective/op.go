@@ -51,16 +51,16 @@ func ParseOp(name string) (op Op, factor float64, err error) {
 		value, ok := strings.CutPrefix(strings.TrimSuffix(argument, ")"), "factor=")
 		factor, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 		if o != PremulSum || !ok || err != nil || !strings.HasSuffix(argument, ")") {
-			return 0, 0, fmt.Errorf("collective: op %q: only premulsum has a parameter, "+
+			return 0, 0, fmt.Errorf("op %q: only premulsum has a parameter, "+
 				"as in premulsum(factor=0.5)", name)
 		}
 		return o, factor, checkFactor(o, factor)
 	}
-	return 0, 0, fmt.Errorf("collective: no operator %q; operators are %s", name, join(Ops()))
+	return 0, 0, fmt.Errorf("no operator %q; operators are %s", name, join(Ops()))
 }
 
 // errNoFactor reports a premulsum without its factor.
-var errNoFactor = errors.New("collective: premulsum without its factor: " +
+var errNoFactor = errors.New("premulsum without its factor: " +
 	"premulsum(factor=0.5), or another, is expected")
 
 // checkFactor checks an operator's factor, 0 if none is given. Operators without a factor may have
@@ -70,7 +70,7 @@ func checkFactor(o Op, factor float64) error {
 	case o == PremulSum && factor == 0:
 		return errNoFactor
 	case o != PremulSum && factor != 0 && factor != 1:
-		return fmt.Errorf("collective: factor %v is for premulsum; %v has none", factor, orNone(o))
+		return fmt.Errorf("factor %v is for premulsum; %v has none", factor, orNone(o))
 	}
 	return nil
 }
@@ -101,5 +101,5 @@ func ParseAvgMode(name string) (AvgMode, error) {
 			return m, nil
 		}
 	}
-	return 0, fmt.Errorf(`collective: avg %q: "nccl" or "post" is expected`, name)
+	return 0, fmt.Errorf(`avg %q: "nccl" or "post" is expected`, name)
 }

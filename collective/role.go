@@ -27,13 +27,13 @@ func (c *Communication) Role(rank, ranks int) (Role, error) {
 	}
 	for _, member := range c.Team {
 		if member >= ranks {
-			return Role{}, fmt.Errorf("collective: team %s on %d ranks: there is no rank %d",
+			return Role{}, fmt.Errorf("team %s on %d ranks: there is no rank %d",
 				c.teamText(n), ranks, member)
 		}
 	}
 	r := Role{Position: c.position(rank, n), Root: c.Kind.Rooted() && rank == c.Root}
 	if r.Position < 0 {
-		return Role{}, fmt.Errorf("collective: %v: rank %d is not a member of the team %s",
+		return Role{}, fmt.Errorf("%v: rank %d is not a member of the team %s",
 			c.Kind, rank, c.teamText(n))
 	}
 	at := func(root bool, buffers int) int {
@@ -68,7 +68,7 @@ func (c *Communication) CheckType(rank int, t dtype.Type) error {
 	if t == c.Type {
 		return nil
 	}
-	return fmt.Errorf("collective: %v is declared on %v, but rank %d passes %v", c.Kind, c.Type,
+	return fmt.Errorf("%v is declared on %v, but rank %d passes %v", c.Kind, c.Type,
 		rank, t)
 }
 
@@ -91,7 +91,7 @@ func (c *Communication) CheckBuffers(rank, ranks int, sources, destinations int)
 		want, have int
 	}{{"source", r.Sources, sources}, {"destination", r.Destinations, destinations}} {
 		if side.want != side.have {
-			return fmt.Errorf("collective: %v: %s %d takes %d %s buffers, not %d", c.Kind, what, rank,
+			return fmt.Errorf("%v: %s %d takes %d %s buffers, not %d", c.Kind, what, rank,
 				side.want, side.name, side.have)
 		}
 	}
@@ -115,7 +115,7 @@ func (c *Communication) Spec(ranks int) (Spec, error) {
 		return s, s.Validate()
 	}
 	if c.Shape == nil {
-		return s, fmt.Errorf("collective: %v has no shape yet", c.Kind)
+		return s, fmt.Errorf("%v has no shape yet", c.Kind)
 	}
 	if s.Root = 0; c.Kind.Rooted() {
 		s.Root = c.position(c.Root, n)

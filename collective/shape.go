@@ -32,9 +32,9 @@ func (s Shape) Validate() error {
 	for axis, length := range s {
 		switch {
 		case length < 0:
-			return fmt.Errorf("collective: shape %v: axis %d has length %d", s, axis, length)
+			return fmt.Errorf("shape %v: axis %d has length %d", s, axis, length)
 		case length > 0 && n > math.MaxInt64/64/length:
-			return fmt.Errorf("collective: shape %v has too many elements", s)
+			return fmt.Errorf("shape %v has too many elements", s)
 		}
 		n *= length
 	}
@@ -62,7 +62,7 @@ func ParseShape(text string) (Shape, error) {
 	for _, part := range strings.Split(text, "x") {
 		n, err := strconv.ParseInt(part, 10, 64)
 		if err != nil || n < 0 {
-			return nil, fmt.Errorf("collective: %q is no shape; shapes look like 4x5x6", text)
+			return nil, fmt.Errorf("%q is no shape; shapes look like 4x5x6", text)
 		}
 		s = append(s, n)
 	}
@@ -118,16 +118,16 @@ func (c *Communication) givenShape(in []Shape) (Shape, error) {
 		rank := c.rank(i)
 		switch {
 		case c.Kind == Barrier && s != nil:
-			return nil, fmt.Errorf("collective: barrier takes no input, but rank %d has one", rank)
+			return nil, fmt.Errorf("barrier takes no input, but rank %d has one", rank)
 		case c.Kind == Barrier:
 			continue
 		case alone >= 0 && i != alone && s != nil:
-			return nil, fmt.Errorf("collective: %v takes one input, the root's; rank %d, which is "+
+			return nil, fmt.Errorf("%v takes one input, the root's; rank %d, which is "+
 				"not the root %d, passes one of shape %v", c.Kind, rank, c.Root, s)
 		case alone >= 0 && i != alone:
 			continue
 		case s == nil:
-			return nil, fmt.Errorf("collective: %v: rank %d passes no input", c.Kind, rank)
+			return nil, fmt.Errorf("%v: rank %d passes no input", c.Kind, rank)
 		}
 		if err := s.Validate(); err != nil {
 			return nil, err
@@ -141,7 +141,7 @@ func (c *Communication) givenShape(in []Shape) (Shape, error) {
 	}
 	for _, axis := range c.axes() {
 		if axis >= len(in[first]) {
-			return nil, fmt.Errorf("collective: %v on axis %d of a tensor of shape %v, which has %d "+
+			return nil, fmt.Errorf("%v on axis %d of a tensor of shape %v, which has %d "+
 				"axes", c.Kind, axis, in[first], len(in[first]))
 		}
 	}
@@ -167,7 +167,7 @@ func (c *Communication) alike(rank int, s, first Shape) error {
 	if loose {
 		rule = fmt.Sprintf("inputs may differ on axis %d alone", c.Axis)
 	}
-	return fmt.Errorf("collective: %v: rank %d passes shape %v, rank %d shape %v; %s",
+	return fmt.Errorf("%v: rank %d passes shape %v, rank %d shape %v; %s",
 		c.Kind, c.rank(0), first, rank, s, rule)
 }
 
@@ -203,7 +203,7 @@ func (c *Communication) outShape(given Shape, in []Shape, i int) (Shape, error) 
 		total := int64(0)
 		for r, s := range in {
 			if want := c.Splits[0][r]; s[c.Axis] != want {
-				return nil, fmt.Errorf("collective: all_gatherv: rank %d has length %d on axis %d, "+
+				return nil, fmt.Errorf("all_gatherv: rank %d has length %d on axis %d, "+
 					"its split is %d", c.rank(r), s[c.Axis], c.Axis, want)
 			}
 			total += s[c.Axis]
@@ -211,7 +211,7 @@ func (c *Communication) outShape(given Shape, in []Shape, i int) (Shape, error) 
 		return given.with(c.Axis, total), nil
 	case ReduceScatterV:
 		if total := sum(c.Splits[0]); total != given[c.Axis] {
-			return nil, fmt.Errorf("collective: reduce_scatterv: the splits add up to %d, axis %d "+
+			return nil, fmt.Errorf("reduce_scatterv: the splits add up to %d, axis %d "+
 				"has length %d", total, c.Axis, given[c.Axis])
 		}
 		return given.with(c.Axis, c.Splits[0][i]), nil
@@ -219,7 +219,7 @@ func (c *Communication) outShape(given Shape, in []Shape, i int) (Shape, error) 
 		return c.allToAllVShape(in, i)
 	}
 	if given[c.Axis]%n != 0 {
-		return nil, fmt.Errorf("collective: %v: axis %d of length %d cannot be divided into %d parts: "+
+		return nil, fmt.Errorf("%v: axis %d of length %d cannot be divided into %d parts: "+
 			"%d would remain", c.Kind, c.Axis, given[c.Axis], n, given[c.Axis]%n)
 	}
 	out := given.with(c.Axis, given[c.Axis]/n)
@@ -231,7 +231,7 @@ func (c *Communication) outShape(given Shape, in []Shape, i int) (Shape, error) 
 
 func (c *Communication) allToAllVShape(in []Shape, i int) (Shape, error) {
 	if total := sum(c.Splits[i]); total != in[i][c.Axis] {
-		return nil, fmt.Errorf("collective: all_to_allv: the splits of rank %d add up to %d, its axis "+
+		return nil, fmt.Errorf("all_to_allv: the splits of rank %d add up to %d, its axis "+
 			"%d has length %d", c.rank(i), total, c.Axis, in[i][c.Axis])
 	}
 	total := int64(0)

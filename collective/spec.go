@@ -34,31 +34,31 @@ const MaxElements = math.MaxInt64 / 64
 func (s Spec) Validate() error {
 	switch {
 	case s.Kind < AllReduce || s.Kind > Custom:
-		return fmt.Errorf("collective: kind %v is none", s.Kind)
+		return fmt.Errorf("kind %v is none", s.Kind)
 	case s.Ranks < 1:
-		return fmt.Errorf("collective: %d ranks; at least 1 is needed", s.Ranks)
+		return fmt.Errorf("%d ranks; at least 1 is needed", s.Ranks)
 	case s.Root < 0 || s.Root >= s.Ranks:
-		return fmt.Errorf("collective: root %d is not one of the ranks 0…%d", s.Root, s.Ranks-1)
+		return fmt.Errorf("root %d is not one of the ranks 0…%d", s.Root, s.Ranks-1)
 	case s.Root != 0 && !s.Kind.Rooted():
-		return fmt.Errorf("collective: %v has no root, but root is %d", s.Kind, s.Root)
+		return fmt.Errorf("%v has no root, but root is %d", s.Kind, s.Root)
 	case s.Kind.Reduces() && s.Op < Sum || s.Op > PremulSum:
-		return fmt.Errorf("collective: %v needs an operator", s.Kind)
+		return fmt.Errorf("%v needs an operator", s.Kind)
 	case !s.Kind.Reduces() && s.Kind != Custom && s.Op != 0:
-		return fmt.Errorf("collective: %v does not reduce, but has operator %v", s.Kind, s.Op)
+		return fmt.Errorf("%v does not reduce, but has operator %v", s.Kind, s.Op)
 	case s.Avg != AvgNCCL && s.Op != Avg:
-		return fmt.Errorf("collective: avg %q has no effect on %v", s.Avg, orNone(s.Op))
+		return fmt.Errorf("avg %q has no effect on %v", s.Avg, orNone(s.Op))
 	case !s.Type.Valid() && (s.Kind != Barrier || s.Type != 0):
-		return fmt.Errorf("collective: %v needs a data type", s.Kind)
+		return fmt.Errorf("%v needs a data type", s.Kind)
 	case s.Count < 0:
-		return fmt.Errorf("collective: count %d is negative", s.Count)
+		return fmt.Errorf("count %d is negative", s.Count)
 	case s.Count > MaxElements/int64(s.Ranks):
-		return fmt.Errorf("collective: count %d on %d ranks is too large", s.Count, s.Ranks)
+		return fmt.Errorf("count %d on %d ranks is too large", s.Count, s.Ranks)
 	case s.Count != 0 && (s.Kind.Splits() || s.Kind == Barrier):
-		return fmt.Errorf("collective: %v takes no count, but count is %d", s.Kind, s.Count)
+		return fmt.Errorf("%v takes no count, but count is %d", s.Kind, s.Count)
 	case s.InPlace && s.Kind == Barrier:
-		return fmt.Errorf("collective: a barrier has nothing that could be in place")
+		return fmt.Errorf("a barrier has nothing that could be in place")
 	case s.InPlace && s.Kind == AllToAllV:
-		return fmt.Errorf("collective: all_to_allv cannot run in place: blocks have no common place")
+		return fmt.Errorf("all_to_allv cannot run in place: blocks have no common place")
 	}
 	if err := checkFactor(s.Op, s.Factor); err != nil {
 		return err
@@ -77,18 +77,18 @@ func (s Spec) validateSplits() error {
 		rows = 1
 	}
 	if len(s.Splits) != rows {
-		return fmt.Errorf("collective: %v on %d ranks takes %d rows of splits, not %d",
+		return fmt.Errorf("%v on %d ranks takes %d rows of splits, not %d",
 			s.Kind, s.Ranks, rows, len(s.Splits))
 	}
 	total := int64(0)
 	for r, row := range s.Splits {
 		if len(row) != s.Ranks {
-			return fmt.Errorf("collective: splits row %d has %d entries; %d ranks need as many",
+			return fmt.Errorf("splits row %d has %d entries; %d ranks need as many",
 				r, len(row), s.Ranks)
 		}
 		for c, n := range row {
 			if n < 0 || n > MaxElements-total {
-				return fmt.Errorf("collective: splits[%d][%d] = %d is out of range", r, c, n)
+				return fmt.Errorf("splits[%d][%d] = %d is out of range", r, c, n)
 			}
 			total += n
 		}

@@ -39,21 +39,21 @@ func TestChecked(t *testing.T) {
 		want    string
 	}{
 		{"all_reduce int32 sum shape 2", nil, one(1, 2).Out,
-			"collective: all_reduce: rank 1 takes 1 source buffers, not 0"},
+			"all_reduce: rank 1 takes 1 source buffers, not 0"},
 		{"all_reduce int32 sum shape 2", one(1, 2).In, nil,
-			"collective: all_reduce: rank 1 takes 1 destination buffers, not 0"},
+			"all_reduce: rank 1 takes 1 destination buffers, not 0"},
 		{"all_gather int32 shape 2", one(1, 2).In, []comm.Tensor{memory, memory, memory},
-			"collective: all_gather: rank 1 takes 2 destination buffers, not 3"},
+			"all_gather: rank 1 takes 2 destination buffers, not 3"},
 		{"broadcast int32 shape 2 root 0", one(1, 2).In, one(1, 2).Out,
-			"collective: broadcast: non-root rank 1 takes 0 source buffers, not 1"},
+			"broadcast: non-root rank 1 takes 0 source buffers, not 1"},
 		{"reduce int32 sum shape 2 root 0", one(1, 2).In, one(1, 2).Out,
-			"collective: reduce: non-root rank 1 takes 0 destination buffers, not 1"},
+			"reduce: non-root rank 1 takes 0 destination buffers, not 1"},
 		{"gather int32 shape 2 root 1", one(1, 2).In, nil,
-			"collective: gather: root 1 takes 2 destination buffers, not 0"},
+			"gather: root 1 takes 2 destination buffers, not 0"},
 		{"all_reduce int32 sum shape 2", []comm.Tensor{float}, one(1, 2).Out,
-			"collective: all_reduce is declared on int32, but rank 1 passes float32"},
+			"all_reduce is declared on int32, but rank 1 passes float32"},
 		{"all_reduce int32 sum shape 2", one(1, 2).In, []comm.Tensor{float},
-			"collective: all_reduce is declared on int32, but rank 1 passes float32"},
+			"all_reduce is declared on int32, but rank 1 passes float32"},
 		{"all_reduce int32 sum shape 2", one(1, 2, 3).In, one(1, 2).Out,
 			"all_reduce: source buffer 0 has shape 3: 2 is expected"},
 		{"all_gather int32 shape 2", one(1, 2).In, one(1, 2, 3).Out,
@@ -61,7 +61,7 @@ func TestChecked(t *testing.T) {
 		{"all_reduce int32 sum shape 2", []comm.Tensor{long}, one(1, 2).Out,
 			"all_reduce: source buffer 0 has 9 bytes: 8 are expected for int32 of shape 2"},
 		{"all_reduce int32 sum shape 2", []comm.Tensor{memory.Rows(0, 2)},
-			[]comm.Tensor{memory.Rows(1, 2)}, "collective: all_reduce: the input of rank 1 overlaps its " +
+			[]comm.Tensor{memory.Rows(1, 2)}, "all_reduce: the input of rank 1 overlaps its " +
 				"output and begins -1 elements from it; in place it begins at +0, otherwise they must lie " +
 				"apart"},
 		{"all_reduce int32 sum shape 2", []comm.Tensor{memory.Rows(0, 2)},
@@ -71,19 +71,19 @@ func TestChecked(t *testing.T) {
 			[]comm.Tensor{memory.Rows(2, 2)},
 			"all_reduce is declared in_place, but input and output lie apart"},
 		{"all_gather int32 shape 2 in_place", []comm.Tensor{memory.Rows(0, 2)},
-			[]comm.Tensor{memory.Rows(0, 4)}, "collective: all_gather: the input of rank 1 overlaps its " +
+			[]comm.Tensor{memory.Rows(0, 4)}, "all_gather: the input of rank 1 overlaps its " +
 				"output and begins +0 elements from it; in place it begins at +2, otherwise they must lie " +
 				"apart"},
 		{"all_gather int32 shape 2", []comm.Tensor{vector(1, 2)},
 			[]comm.Tensor{memory.Rows(0, 2), memory.Rows(1, 2)},
 			"all_gather: destination buffers 0 and 1 overlap"},
 		{"all_to_allv int32 shape 2 splits 1,1/1,1", []comm.Tensor{memory.Rows(0, 2)},
-			[]comm.Tensor{memory.Rows(0, 2)}, "collective: all_to_allv: input and output of rank 1 " +
+			[]comm.Tensor{memory.Rows(0, 2)}, "all_to_allv: input and output of rank 1 " +
 				"overlap; they must lie apart"},
 		{"all_gather int32 shape 2x1 axis 1 in_place", []comm.Tensor{shaped(memory.Rows(1, 2), 2, 1)},
 			[]comm.Tensor{shaped(memory.Rows(0, 4), 2, 2)}, "all_gather: input and output overlap, and " +
 				"their blocks do not lie one behind the other: they must lie apart"},
-		{"all_reduce int32 sum", one(1, 2).In, one(1, 2).Out, "collective: all_reduce has no shape yet"},
+		{"all_reduce int32 sum", one(1, 2).In, one(1, 2).Out, "all_reduce has no shape yet"},
 	} {
 		played := 0
 		w, err := comm.New(2, func(ctx context.Context, s *schedule.Schedule, in [][]byte) ([][]byte,
@@ -100,7 +100,7 @@ func TestChecked(t *testing.T) {
 			}
 			return m.Post(context.Background(), comm.Tensors{In: c.in, Out: c.out})
 		})
-		require.EqualError(t, errs[1], `comm: "x": rank 1: `+c.want)
+		require.EqualError(t, errs[1], `"x": rank 1: `+c.want)
 		if does.Shape != nil {
 			require.EqualError(t, errs[0], `group "x#0": rank 1 cannot take part: `+c.want)
 		}
@@ -179,7 +179,7 @@ func TestRanksShareNoOutput(t *testing.T) {
 	})
 	for _, err := range errs {
 		require.EqualError(t, err,
-			`comm: "x": destination buffers of the ranks at places 0 and 2 overlap`)
+			`"x": destination buffers of the ranks at places 0 and 2 overlap`)
 	}
 }
 
@@ -250,16 +250,16 @@ func TestNoPlace(t *testing.T) {
 	_, err := w.Member(2, "x", parse(t, "all_reduce int32 sum shape 2 team 0,1")).Post(
 		context.Background(), one(1, 2)).Wait()
 	require.EqualError(t, err,
-		`comm: "x": rank 2: collective: all_reduce: rank 2 is not a member of the team {0,1}`)
+		`"x": rank 2: all_reduce: rank 2 is not a member of the team {0,1}`)
 	_, err = w.Member(math.MaxInt, "x", parse(t, "all_reduce int32 sum shape 2")).Post(
 		context.Background(), one(1, 2)).Wait()
 	require.ErrorContains(t, err, "is not a member of the team {0…2}")
 	for _, ranks := range []int{math.MinInt, -1, 0, 1 << 62} {
 		_, err := comm.New(ranks, interpreter, nil)
-		require.EqualError(t, err, fmt.Sprintf("comm: %d ranks: 1 to 1048576 are expected", ranks))
+		require.EqualError(t, err, fmt.Sprintf("%d ranks: 1 to 1048576 are expected", ranks))
 	}
 	_, err = comm.New(1, nil, nil)
-	require.EqualError(t, err, "comm: no executor")
+	require.EqualError(t, err, "no executor")
 }
 
 // TestWrongAttributes: what no team could do is an error of the rank, and the others are told.
@@ -269,7 +269,7 @@ func TestWrongAttributes(t *testing.T) {
 		c := parse(t, []string{"broadcast int32 shape 2", "broadcast int32 shape 2 root 9"}[rank])
 		return w.Member(rank, "x", c).Post(context.Background(), one(1, 2))
 	})
-	require.EqualError(t, errs[1], `comm: "x": rank 1: collective: broadcast: the root 9 is not a `+
+	require.EqualError(t, errs[1], `"x": rank 1: broadcast: the root 9 is not a `+
 		`member of the team {0…1}`)
 	require.ErrorContains(t, errs[0], "rank 1 cannot take part: ")
 }

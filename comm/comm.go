@@ -44,7 +44,7 @@ func Algorithm(name string) Build {
 
 // First builds a schedule by the first of our algorithms that supports the collective.
 func First(spec collective.Spec) (*schedule.Schedule, error) {
-	err := fmt.Errorf("comm: no algorithm does %v", spec.Kind)
+	err := fmt.Errorf("no algorithm does %v", spec.Kind)
 	for _, a := range algos.ForKind(spec.Kind) {
 		var s *schedule.Schedule
 		if s, err = a.Build(spec, algos.Options{}); err == nil {
@@ -78,10 +78,10 @@ type memberKey struct {
 // New returns a world of so many ranks. A nil build stands for First.
 func New(ranks int, execute Execute, build Build) (*World, error) {
 	if ranks < 1 || ranks > group.MaxSize {
-		return nil, fmt.Errorf("comm: %d ranks: 1 to %d are expected", ranks, group.MaxSize)
+		return nil, fmt.Errorf("%d ranks: 1 to %d are expected", ranks, group.MaxSize)
 	}
 	if execute == nil {
-		return nil, fmt.Errorf("comm: no executor")
+		return nil, fmt.Errorf("no executor")
 	}
 	if build == nil {
 		build = First
@@ -204,7 +204,7 @@ func (w *World) end(at memberKey, h *Handle) {
 
 // wrong makes an error of this member.
 func (m *Member) wrong(err error) error {
-	return fmt.Errorf("comm: %q: rank %d: %w", m.name, m.rank, err)
+	return fmt.Errorf("%q: rank %d: %w", m.name, m.rank, err)
 }
 
 // place returns a rank's position in the team, −1 if it is not in it, and the size of the team.

@@ -51,7 +51,7 @@ func TestContextWhileQueued(t *testing.T) {
 	queued := m.Post(ctx, tensors)
 	cancel(why)
 	_, err := queued.Wait()
-	require.EqualError(t, err, `comm: "x": rank 0: an earlier post is not over: no more`)
+	require.EqualError(t, err, `"x": rank 0: an earlier post is not over: no more`)
 	other := w.Member(1, "x", parse(t, sum))
 	_, err = other.Post(context.Background(), one(3, 4)).Wait()
 	require.NoError(t, err)
@@ -68,17 +68,17 @@ func TestExecutorFails(t *testing.T) {
 	broken := errors.New("link down")
 	type bytes = [][]byte
 	for want, execute := range map[string]comm.Execute{
-		`comm: "x": link down`: func(context.Context, *schedule.Schedule, bytes) (bytes, error) {
+		`"x": link down`: func(context.Context, *schedule.Schedule, bytes) (bytes, error) {
 			return nil, broken
 		},
-		`comm: "x": panic: boom`: func(context.Context, *schedule.Schedule, bytes) (bytes, error) {
+		`"x": panic: boom`: func(context.Context, *schedule.Schedule, bytes) (bytes, error) {
 			panic("boom")
 		},
-		`comm: "x": the executor returns outputs of 1 ranks: 2 are expected`: func(
+		`"x": the executor returns outputs of 1 ranks: 2 are expected`: func(
 			_ context.Context, _ *schedule.Schedule, in bytes) (bytes, error) {
 			return in[:1], nil
 		},
-		`comm: "x": the executor returns 7 bytes of output for the rank at place 1: 8 are expected`: func(
+		`"x": the executor returns 7 bytes of output for the rank at place 1: 8 are expected`: func(
 			_ context.Context, _ *schedule.Schedule, in bytes) (bytes, error) {
 			return bytes{in[0], in[1][:7]}, nil
 		},
@@ -147,7 +147,7 @@ rank 1
 			collective.Spec) (*schedule.Schedule, error) {
 			return schedule.Parse(text)
 		},
-		`algos: all_reduce has no algorithm "rign"; nearest: ring`: comm.Algorithm("rign"),
+		`all_reduce has no algorithm "rign"; nearest: ring`: comm.Algorithm("rign"),
 	} {
 		w, err := comm.New(2, interpreter, build)
 		require.NoError(t, err)

@@ -74,7 +74,7 @@ func (m *Member) lead(members []group.Request) {
 	outcome, err := Outcome{}, error(nil)
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("comm: %q: panic: %v", m.name, p)
+			err = fmt.Errorf("%q: panic: %v", m.name, p)
 		}
 		for _, p := range posts {
 			p.handle.finish(outcome, err)
@@ -90,11 +90,11 @@ func (m *Member) lead(members []group.Request) {
 func (m *Member) execute(posts []*post) (*schedule.Schedule, error) {
 	w := m.world
 	if err := disjoint(posts); err != nil {
-		return nil, fmt.Errorf("comm: %q: %w", m.name, err)
+		return nil, fmt.Errorf("%q: %w", m.name, err)
 	}
 	s, err := w.schedule(&m.does, posts[0].spec)
 	if err != nil {
-		return nil, fmt.Errorf("comm: %q: %w", m.name, err)
+		return nil, fmt.Errorf("%q: %w", m.name, err)
 	}
 	ctx, end := context.WithCancelCause(context.Background())
 	defer end(nil)
@@ -105,7 +105,7 @@ func (m *Member) execute(posts []*post) (*schedule.Schedule, error) {
 	case w.turn <- struct{}{}:
 		defer func() { <-w.turn }()
 	case <-ctx.Done():
-		return nil, fmt.Errorf("comm: %q: %w", m.name, context.Cause(ctx))
+		return nil, fmt.Errorf("%q: %w", m.name, context.Cause(ctx))
 	}
 	inputs := make([][]byte, len(posts))
 	for i, p := range posts {
@@ -116,10 +116,10 @@ func (m *Member) execute(posts []*post) (*schedule.Schedule, error) {
 		err = cause
 	}
 	if err != nil {
-		return nil, fmt.Errorf("comm: %q: %w", m.name, err)
+		return nil, fmt.Errorf("%q: %w", m.name, err)
 	}
 	if err := complete(&posts[0].spec, outputs); err != nil {
-		return nil, fmt.Errorf("comm: %q: %w", m.name, err)
+		return nil, fmt.Errorf("%q: %w", m.name, err)
 	}
 	for i, p := range posts {
 		unpack(&m.does, i, w.ranks, p, outputs[i])

@@ -101,7 +101,7 @@ func Lookup(name string) (Device, error) {
 	if near := nearest.To(name, names, 3); len(near) > 0 {
 		hint, names = "nearest", near
 	}
-	return Device{}, fmt.Errorf("device: %.40q: no device of that name; %s: %s",
+	return Device{}, fmt.Errorf("%.40q: no device of that name; %s: %s",
 		name, hint, strings.Join(names, ", "))
 }
 
@@ -117,10 +117,10 @@ func (d Device) Validate() error {
 	}
 	switch {
 	case d.SendBuffer > 0 && d.Offload:
-		return fmt.Errorf("device: send_buffer = %v: a device that offloads has a queue of messages, "+
+		return fmt.Errorf("send_buffer = %v: a device that offloads has a queue of messages, "+
 			"not a buffer of bytes", d.SendBuffer)
 	case d.Offload && d.Queue == 0:
-		return fmt.Errorf("device: queue = 0: a device that offloads needs at least 1")
+		return fmt.Errorf("queue = 0: a device that offloads needs at least 1")
 	}
 	for i := range d.Protocols {
 		if err := d.Protocols[i].Validate(); err != nil {

@@ -31,12 +31,12 @@ func TestEveryPresetIsFoundAndValid(t *testing.T) {
 
 func TestLookupErrors(t *testing.T) {
 	_, err := Lookup("idael")
-	require.EqualError(t, err, `device: "idael": no device of that name; nearest: ideal`)
+	require.EqualError(t, err, `"idael": no device of that name; nearest: ideal`)
 	_, err = Lookup("h100")
-	require.EqualError(t, err, `device: "h100": no device of that name; nearest: h200, `+
+	require.EqualError(t, err, `"h100": no device of that name; nearest: h200, `+
 		`h100-sxm, h100-pcie`)
 	_, err = Lookup("z9000")
-	require.EqualError(t, err, `device: "z9000": no device of that name; one of: `+
+	require.EqualError(t, err, `"z9000": no device of that name; one of: `+
 		strings.Join(Names(), ", "))
 }
 
@@ -46,30 +46,30 @@ func TestValidate(t *testing.T) {
 		want   string
 	}{
 		{func(d *Device) { d.Overhead = -unit.Nanosecond },
-			"device: overhead = -1.00 ns: a time from 0 s to 1000 s is expected"},
+			"overhead = -1.00 ns: a time from 0 s to 1000 s is expected"},
 		{func(d *Device) { d.SlotLatency = unit.Forever },
-			"device: slot_latency = never: a time from 0 s to 1000 s is expected"},
+			"slot_latency = never: a time from 0 s to 1000 s is expected"},
 		{func(d *Device) { d.ReduceRate = 0 },
-			"device: reduce_rate = 0 B/s: a rate above zero is expected"},
+			"reduce_rate = 0 B/s: a rate above zero is expected"},
 		{func(d *Device) { d.CopyRate = -1 },
-			"device: copy_rate = -1 B/s: a rate above zero is expected"},
+			"copy_rate = -1 B/s: a rate above zero is expected"},
 		{func(d *Device) { d.LaneRate = 0 },
-			"device: lane_rate = 0 B/s: a rate above zero is expected"},
+			"lane_rate = 0 B/s: a rate above zero is expected"},
 		{func(d *Device) { d.Slots = -1 },
-			"device: slots = -1: a number of slots, or 0 for unlimited, is expected"},
+			"slots = -1: a number of slots, or 0 for unlimited, is expected"},
 		{func(d *Device) { d.Queue = -1 },
-			"device: queue = -1: a number of posts is expected"},
+			"queue = -1: a number of posts is expected"},
 		{func(d *Device) { d.Offload = true },
-			"device: queue = 0: a device that offloads needs at least 1"},
+			"queue = 0: a device that offloads needs at least 1"},
 		{func(d *Device) { d.SendBuffer = -1 },
-			"device: send_buffer = -1 B: a number of bytes is expected"},
+			"send_buffer = -1 B: a number of bytes is expected"},
 		{func(d *Device) { d.Offload, d.Queue, d.SendBuffer = true, 1, unit.KiB },
-			"device: send_buffer = 1 KiB: a device that offloads has a queue of messages, not a buffer " +
+			"send_buffer = 1 KiB: a device that offloads has a queue of messages, not a buffer " +
 				"of bytes"},
 		{func(d *Device) { d.EagerLimit = -1 },
-			"device: eager_limit = -1 B: a number of bytes, or 0 for none, is expected"},
+			"eager_limit = -1 B: a number of bytes, or 0 for none, is expected"},
 		{func(d *Device) { d.ReceivesAhead = -1 },
-			"device: receives_ahead = -1: a number of steps is expected"},
+			"receives_ahead = -1: a number of steps is expected"},
 	}
 	for _, tt := range tests {
 		d := Ideal()

@@ -128,7 +128,7 @@ func (f Figure) Set(d *Device, text string) (err error) {
 		*p, err = parseTile(text)
 	}
 	if err != nil {
-		return fmt.Errorf("device: %s = %q: %s such as %s is expected", f.Name, text, f.Unit, f.Example)
+		return fmt.Errorf("%s = %q: %s such as %s is expected", f.Name, text, f.Unit, f.Example)
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func (f Figure) check(d *Device) error {
 		least = 0
 	}
 	if v < least || v > f.Most && (f.Unit == InTime || f.Unit == InShare) {
-		return fmt.Errorf("device: %s = %s: %s is expected", f.Name, f.Print(d), f.Want)
+		return fmt.Errorf("%s = %s: %s is expected", f.Name, f.Print(d), f.Want)
 	}
 	return nil
 }
@@ -204,7 +204,7 @@ func parseHertz(text string) (Hertz, error) {
 func parseCounted(text, name string) (unit.Rate, error) {
 	head, ok := strings.CutSuffix(text, name)
 	if !ok {
-		return 0, fmt.Errorf("device: %q: a number of %s is expected", text, name)
+		return 0, fmt.Errorf("%q: a number of %s is expected", text, name)
 	}
 	return unit.ParseRate(head + bytesName)
 }

@@ -33,11 +33,11 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	require.EqualError(t, Find("tile").Set(&Device{}, "128 by 256"),
-		`device: tile = "128 by 256": rows x columns such as 128x256 is expected`)
+		`tile = "128 by 256": rows x columns such as 128x256 is expected`)
 	require.EqualError(t, Find("clock").Set(&Device{}, "1830"),
-		`device: clock = "1830": frequency such as 1830 MHz is expected`)
+		`clock = "1830": frequency such as 1830 MHz is expected`)
 	require.EqualError(t, Find("sms").Set(&Device{}, "many"),
-		`device: sms = "many": whole number such as 132 is expected`)
+		`sms = "many": whole number such as 132 is expected`)
 	require.Panics(t, func() { Find("colour") })
 }
 
@@ -243,5 +243,5 @@ func TestAssign(t *testing.T) {
 		require.NoError(t, f.Assign(&have, value))
 		require.Equal(t, want, have, f.Name)
 	}
-	require.ErrorContains(t, Find("tile").Assign(&Device{}, "8"), `device: tile = "8": rows x columns`)
+	require.ErrorContains(t, Find("tile").Assign(&Device{}, "8"), `tile = "8": rows x columns`)
 }

@@ -132,12 +132,12 @@ func (p *Protocol) Costs() []Cost {
 func (p *Protocol) Validate() error {
 	for _, c := range p.Costs() {
 		if *c.Of < 0 || *c.Of > MaxCost {
-			return fmt.Errorf("device: protocol %s %s: %s = %v: a time from 0 s to %v is expected",
+			return fmt.Errorf("protocol %s %s: %s = %v: a time from 0 s to %v is expected",
 				p.Shape, p.Protocol, c.Name, *c.Of, MaxCost)
 		}
 	}
 	if p.Rate < 0 || int64(p.Rate) > mostOnWire {
-		return fmt.Errorf("device: protocol %s %s: rate = %v: a rate up to %v is expected", p.Shape,
+		return fmt.Errorf("protocol %s %s: rate = %v: a rate up to %v is expected", p.Shape,
 			p.Protocol, p.Rate, unit.Rate(mostOnWire))
 	}
 	return nil

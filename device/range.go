@@ -80,7 +80,7 @@ func (d Device) validateRanges() error {
 	for i, r := range d.Ranges {
 		at := fmt.Sprintf("range %d: ", i)
 		if r.UpTo < 0 || i > 0 && r.UpTo <= d.Ranges[i-1].UpTo {
-			return fmt.Errorf("device: %sup_to = %v: more than the range before is expected", at, r.UpTo)
+			return fmt.Errorf("%sup_to = %v: more than the range before is expected", at, r.UpTo)
 		}
 		if err := r.validate(at); err != nil {
 			return err
@@ -92,10 +92,10 @@ func (d Device) validateRanges() error {
 func (m Message) validate(at string) error {
 	switch {
 	case m.Latency < 0 || m.Latency > MaxCost:
-		return fmt.Errorf("device: %slatency = %v: a time from 0 s to %v is expected", at, m.Latency,
+		return fmt.Errorf("%slatency = %v: a time from 0 s to %v is expected", at, m.Latency,
 			MaxCost)
 	case m.Efficiency != 0 && (m.Efficiency < LeastEfficiency || m.Efficiency > AllEfficiency):
-		return fmt.Errorf("device: %sefficiency = %v: %v to %v is expected", at, m.Efficiency,
+		return fmt.Errorf("%sefficiency = %v: %v to %v is expected", at, m.Efficiency,
 			LeastEfficiency, AllEfficiency)
 	}
 	return nil

@@ -43,21 +43,21 @@ func TestValidateMessages(t *testing.T) {
 		want   string
 	}{
 		{func(d *Device) { d.Launch = -1 },
-			"device: launch = -1 ps: a time from 0 s to 1000 s is expected"},
+			"launch = -1 ps: a time from 0 s to 1000 s is expected"},
 		{func(d *Device) { d.Own.Latency = unit.Forever },
-			"device: latency = never: a time from 0 s to 1000 s is expected"},
+			"latency = never: a time from 0 s to 1000 s is expected"},
 		{func(d *Device) { d.MultimemEfficiency = 9_999 },
-			"device: multimem_efficiency = 0.9999 %: 1 % to 100 % is expected"},
+			"multimem_efficiency = 0.9999 %: 1 % to 100 % is expected"},
 		{func(d *Device) { d.MultimemEfficiency = 1_000_001 },
-			"device: multimem_efficiency = 100.0001 %: 1 % to 100 % is expected"},
+			"multimem_efficiency = 100.0001 %: 1 % to 100 % is expected"},
 		{func(d *Device) { d.Own.Efficiency = 99 },
-			"device: efficiency = 0.0099 %: 0.01 % to 100 % is expected"},
+			"efficiency = 0.0099 %: 0.01 % to 100 % is expected"},
 		{func(d *Device) { d.Ranges = []Range{{UpTo: 8}, {UpTo: 8}} },
-			"device: range 1: up_to = 8 B: more than the range before is expected"},
+			"range 1: up_to = 8 B: more than the range before is expected"},
 		{func(d *Device) { d.Ranges = []Range{{UpTo: -1}} },
-			"device: range 0: up_to = -1 B: more than the range before is expected"},
+			"range 0: up_to = -1 B: more than the range before is expected"},
 		{func(d *Device) { d.Ranges = []Range{{8, Message{Efficiency: 1_000_001}}} },
-			"device: range 0: efficiency = 100.0001 %: 0.01 % to 100 % is expected"},
+			"range 0: efficiency = 100.0001 %: 0.01 % to 100 % is expected"},
 	} {
 		d := Ideal()
 		tt.change(&d)

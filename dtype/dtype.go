@@ -127,7 +127,7 @@ func (e *ParseError) Error() string {
 			names = append(names, t.String())
 		}
 	}
-	return fmt.Sprintf("dtype: %.40q is not a data type; %s: %s",
+	return fmt.Sprintf("%.40q is not a data type; %s: %s",
 		e.Value, hint, strings.Join(names, ", "))
 }
 

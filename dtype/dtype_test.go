@@ -88,13 +88,13 @@ func TestParseErrors(t *testing.T) {
 	const all = "one of: float64, float32, float16, bfloat16, float8_e4m3fn, float8_e5m2, " +
 		"int8, int16, int32, int64, uint8, uint16, uint32, uint64"
 	tests := []struct{ name, want string }{
-		{"flaot32", `dtype: "flaot32" is not a data type; nearest: float32`},
-		{"bfloat", `dtype: "bfloat" is not a data type; nearest: float32, bfloat16`},
-		{"int", `dtype: "int" is not a data type; nearest: int8, int16, int32`},
-		{"Float32", `dtype: "Float32" is not a data type; nearest: float32, float64, float16`},
-		{"bf61", `dtype: "bf61" is not a data type; nearest: bfloat16`},
-		{"", `dtype: "" is not a data type; ` + all},
-		{"quaternion", `dtype: "quaternion" is not a data type; ` + all},
+		{"flaot32", `"flaot32" is not a data type; nearest: float32`},
+		{"bfloat", `"bfloat" is not a data type; nearest: float32, bfloat16`},
+		{"int", `"int" is not a data type; nearest: int8, int16, int32`},
+		{"Float32", `"Float32" is not a data type; nearest: float32, float64, float16`},
+		{"bf61", `"bf61" is not a data type; nearest: bfloat16`},
+		{"", `"" is not a data type; ` + all},
+		{"quaternion", `"quaternion" is not a data type; ` + all},
 	}
 	for _, tt := range tests {
 		got, err := Parse(tt.name)
@@ -149,5 +149,5 @@ func ExampleParse() {
 	fmt.Println(err)
 	// Output:
 	// bfloat16 2 bytes
-	// dtype: "bf61" is not a data type; nearest: bfloat16
+	// "bf61" is not a data type; nearest: bfloat16
 }

@@ -58,14 +58,14 @@ func parseTables(text string) ([]TableRow, error) {
 		return nil, err
 	}
 	if len(lines) == 0 || !slices.Equal(lines[0], columns) {
-		return nil, fmt.Errorf("fidelity: the columns %v are expected", columns)
+		return nil, fmt.Errorf("the columns %v are expected", columns)
 	}
 	var rows []TableRow
 	for i, line := range lines[1:] {
 		var figures [7]float64
 		for k, at := range []int{2, 3, 5, 6, 7, 8, 9} {
 			if figures[k], err = strconv.ParseFloat(line[at], 64); err != nil {
-				return nil, fmt.Errorf("fidelity: line %d: %s = %q: a number is expected", i+2, columns[at],
+				return nil, fmt.Errorf("line %d: %s = %q: a number is expected", i+2, columns[at],
 					line[at])
 			}
 		}

@@ -14,7 +14,6 @@ import (
 	"collsim/formats/internal/foreign"
 	"collsim/formats/internal/opgraph"
 	"collsim/internal/input"
-	"collsim/internal/prose"
 )
 
 // Read reads a schedule in any format of Table, gzipped or not. name appears in errors; its
@@ -24,7 +23,7 @@ func Read(name string, r io.Reader, o Options) (*File, error) {
 	b := bufio.NewReaderSize(r, HeadSize)
 	head, err := b.Peek(HeadSize)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("formats: %s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	f, ok := Sniff(name, head)
 	if !ok {
@@ -69,7 +68,7 @@ func ReadTrace(name string, files []Part, o Options) (*File, error) {
 		files[0].Reader = b
 		head, err := b.Peek(HeadSize)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("formats: %s: %w", files[0].Name, err)
+			return nil, fmt.Errorf("%s: %w", files[0].Name, err)
 		}
 		if of, known := Sniff(files[0].Name, head); known && of.Name == Profile {
 			f = of
@@ -134,7 +133,7 @@ func located(name string, err error) error {
 		}
 		return &at
 	}
-	return &Error{File: name, Text: prose.Unprefixed(err)}
+	return &Error{File: name, Text: err.Error()}
 }
 
 // readTraceFile reads a trace of one rank.

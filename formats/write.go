@@ -34,9 +34,9 @@ func Write(w io.Writer, s *schedule.Schedule, format string, o WriteOptions) ([]
 	f, _ := Lookup(format)
 	switch {
 	case format != "msccl" && (o.Runtime != "" || o.Protocol != ""):
-		return nil, fmt.Errorf("formats: runtime and protocol are for msccl, not for %s", format)
+		return nil, fmt.Errorf("runtime and protocol are for msccl, not for %s", format)
 	case f.write == nil:
-		return nil, fmt.Errorf("formats: format %q cannot be written; %s can", format,
+		return nil, fmt.Errorf("format %q cannot be written; %s can", format,
 			strings.Join(Written(), ", "))
 	}
 	return f.write(w, s, o)

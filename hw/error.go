@@ -2,6 +2,7 @@ package hw
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"collsim/schedule"
@@ -18,29 +19,23 @@ type Error struct {
 	Stall            *schedule.StallError // wait-for chain of a run without progress
 }
 
-// Error formats the error, as in "hw: rank 3 lane 0 step 5: read: ECONNRESET: …".
+// Error formats the error, as in "rank 3 lane 0 step 5: read: ECONNRESET: …".
 func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString("hw:")
+	var where []string
 	for _, part := range []struct {
 		name  string
 		value int
 	}{{"rank", e.Rank}, {"lane", e.Lane}, {"step", e.Step}} {
 		if part.value >= 0 {
-			fmt.Fprintf(&b, " %s %d", part.name, part.value)
+			where = append(where, fmt.Sprint(part.name, " ", part.value))
 		}
 	}
-	if b.Len() > len("hw:") {
-		b.WriteByte(':')
-	}
-	fmt.Fprintf(&b, " %s: %s", e.Call, e.Code)
-	if e.Text != "" {
-		b.WriteString(": " + e.Text)
-	}
+	parts := []string{strings.Join(where, " "), e.Call, e.Code, e.Text}
 	if e.Stall != nil {
-		b.WriteString(": " + e.Stall.Error())
+		parts = append(parts, e.Stall.Error())
 	}
-	return b.String()
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+	return strings.Join(parts, ": ")
 }
 
 // Unwrap returns the stall, nil if it is none.
@@ -63,7 +58,7 @@ type Missing struct{ What, Why, Get string }
 
 // Error formats the report in one line.
 func (m *Missing) Error() string {
-	return fmt.Sprintf("hw: %s: %s; %s", m.What, m.Why, m.Get)
+	return fmt.Sprintf("%s: %s; %s", m.What, m.Why, m.Get)
 }
 
 // A Refusal says why an executor does not support a job that others may support. Nothing has

@@ -143,7 +143,7 @@ func Measure(start, end []unit.Time) (r Repetition, origin unit.Time) {
 func (j *Job) Check() (Env, error) {
 	env := j.Env
 	if j.Schedule == nil {
-		return env, fmt.Errorf("hw: no schedule")
+		return env, fmt.Errorf("no schedule")
 	}
 	for _, n := range []struct {
 		name  string
@@ -152,7 +152,7 @@ func (j *Job) Check() (Env, error) {
 		{"iterations", int64(env.Iterations)}, {"slots", int64(env.Slots)},
 		{"nanoseconds of timeout", int64(env.Timeout)}} {
 		if n.value < 0 {
-			return env, fmt.Errorf("hw: %d %s: at least 0 is expected", n.value, n.name)
+			return env, fmt.Errorf("%d %s: at least 0 is expected", n.value, n.name)
 		}
 	}
 	spec := &j.Schedule.Spec
@@ -160,12 +160,12 @@ func (j *Job) Check() (Env, error) {
 		return env, err
 	}
 	if len(j.Inputs) != spec.Ranks && (j.Inputs != nil || len(j.Tensors) == 0) {
-		return env, fmt.Errorf("hw: inputs of %d ranks: %d are expected", len(j.Inputs), spec.Ranks)
+		return env, fmt.Errorf("inputs of %d ranks: %d are expected", len(j.Inputs), spec.Ranks)
 	}
 	for rank, in := range j.Inputs {
 		want := j.Schedule.Len(schedule.Input, rank) * int64(spec.Type.Width())
 		if int64(len(in)) != want {
-			return env, fmt.Errorf("hw: rank %d has %d bytes of input: %d are expected", rank, len(in),
+			return env, fmt.Errorf("rank %d has %d bytes of input: %d are expected", rank, len(in),
 				want)
 		}
 	}

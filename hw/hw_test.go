@@ -44,20 +44,20 @@ func TestCheck(t *testing.T) {
 		job  Job
 		want string
 	}{
-		{Job{}, "hw: no schedule"},
-		{Job{Schedule: s, Inputs: good[:1]}, "hw: inputs of 1 ranks: 2 are expected"},
+		{Job{}, "no schedule"},
+		{Job{Schedule: s, Inputs: good[:1]}, "inputs of 1 ranks: 2 are expected"},
 		{Job{Schedule: s, Inputs: [][]byte{good[0], good[1][:11]}},
-			"hw: rank 1 has 11 bytes of input: 12 are expected"},
+			"rank 1 has 11 bytes of input: 12 are expected"},
 		{Job{Schedule: s, Inputs: good, Env: Env{Repetitions: -1}},
-			"hw: -1 repetitions: at least 0 is expected"},
+			"-1 repetitions: at least 0 is expected"},
 		{Job{Schedule: s, Inputs: good, Env: Env{Warmup: -2}},
-			"hw: -2 warm-up repetitions: at least 0 is expected"},
+			"-2 warm-up repetitions: at least 0 is expected"},
 		{Job{Schedule: s, Inputs: good, Env: Env{Iterations: -3}},
-			"hw: -3 iterations: at least 0 is expected"},
+			"-3 iterations: at least 0 is expected"},
 		{Job{Schedule: s, Inputs: good, Env: Env{Slots: -4}},
-			"hw: -4 slots: at least 0 is expected"},
+			"-4 slots: at least 0 is expected"},
 		{Job{Schedule: s, Inputs: good, Env: Env{Timeout: -5}},
-			"hw: -5 nanoseconds of timeout: at least 0 is expected"},
+			"-5 nanoseconds of timeout: at least 0 is expected"},
 	} {
 		_, err := c.job.Check()
 		require.EqualError(t, err, c.want)
@@ -99,10 +99,10 @@ func TestErrorText(t *testing.T) {
 		want string
 	}{
 		{Error{Call: "read", Code: "EOF", Rank: 3, Lane: -1, Step: -1, Text: "x"},
-			"hw: rank 3: read: EOF: x"},
+			"rank 3: read: EOF: x"},
 		{Error{Call: "MPI_Isend", Code: "MPI_ERR_COMM", Rank: 0, Lane: 1, Step: 2},
-			"hw: rank 0 lane 1 step 2: MPI_Isend: MPI_ERR_COMM"},
-		{Error{Call: "listen", Code: "EACCES", Rank: -1, Lane: -1, Step: -1}, "hw: listen: EACCES"},
+			"rank 0 lane 1 step 2: MPI_Isend: MPI_ERR_COMM"},
+		{Error{Call: "listen", Code: "EACCES", Rank: -1, Lane: -1, Step: -1}, "listen: EACCES"},
 	} {
 		require.EqualError(t, &c.e, c.want)
 		require.NoError(t, errors.Unwrap(&c.e))

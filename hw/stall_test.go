@@ -36,5 +36,5 @@ func TestStalled(t *testing.T) {
 		var stall *schedule.StallError
 		require.ErrorAs(t, error(e), &stall)
 	}
-	require.EqualError(t, Stalled(nil, time.Second, 0), "hw: wait: timeout: no progress for 1s")
+	require.EqualError(t, Stalled(nil, time.Second, 0), "wait: timeout: no progress for 1s")
 }

@@ -65,17 +65,17 @@ func OutputBytes(s *schedule.Schedule, rank int) (n int64) {
 func (j *Job) checkTensors() error {
 	s := j.Schedule
 	if len(j.Tensors) != len(s.Tensors) {
-		return fmt.Errorf("hw: values of %d tensors: %d are expected", len(j.Tensors), len(s.Tensors))
+		return fmt.Errorf("values of %d tensors: %d are expected", len(j.Tensors), len(s.Tensors))
 	}
 	for _, b := range InputBuffers(s)[1:] {
 		values, name := j.Tensors[b-schedule.FirstTensor], s.BufferName(b)
 		if len(values) != s.Spec.Ranks {
-			return fmt.Errorf("hw: tensor %s of %d ranks: %d are expected", name, len(values),
+			return fmt.Errorf("tensor %s of %d ranks: %d are expected", name, len(values),
 				s.Spec.Ranks)
 		}
 		for rank, v := range values {
 			if want := BufferBytes(s, b, rank); int64(len(v)) != want {
-				return fmt.Errorf("hw: tensor %s has %d bytes on rank %d: %d are expected", name, len(v),
+				return fmt.Errorf("tensor %s has %d bytes on rank %d: %d are expected", name, len(v),
 					rank, want)
 			}
 		}

@@ -336,13 +336,13 @@ func TestApplyErrors(t *testing.T) {
 	o, err := Parse("matmul m=2 k=3 n=4 float16*float16->float16")
 	require.NoError(t, err)
 	_, err = Apply(o, [][]byte{make([]byte, 12)})
-	require.EqualError(t, err, "kernel: matmul: the number of operands = 1: 2 are expected")
+	require.EqualError(t, err, "matmul: the number of operands = 1: 2 are expected")
 	_, err = Apply(o, [][]byte{make([]byte, 12), make([]byte, 23)})
 	require.EqualError(t, err,
-		"kernel: matmul: the size of b = 23 bytes: 24 bytes, 3x4 float16, are expected")
+		"matmul: the size of b = 23 bytes: 24 bytes, 3x4 float16, are expected")
 	o.N = -1
 	_, err = Apply(o, nil)
-	require.EqualError(t, err, "kernel: matmul: n = -1: a number from 0 is expected")
+	require.EqualError(t, err, "matmul: n = -1: a number from 0 is expected")
 }
 
 // BenchmarkMatmul has GFLOP/s.

@@ -19,7 +19,7 @@ type Error struct {
 
 // Error returns one line.
 func (e *Error) Error() string {
-	return fmt.Sprintf("kernel: %s: %s = %s: %s", e.Op, e.What, e.Value, e.Want)
+	return fmt.Sprintf("%s: %s = %s: %s", e.Op, e.What, e.Value, e.Want)
 }
 
 // fail makes an error of a value.

@@ -187,7 +187,7 @@ func Find(name string) (*Machine, error) {
 	if near := nearest.To(name, names, 3); len(near) > 0 {
 		names = near
 	}
-	return nil, fmt.Errorf("machine: %.40q: no machine of that name; nearest: %s", name,
+	return nil, fmt.Errorf("%.40q: no machine of that name; nearest: %s", name,
 		strings.Join(names, ", "))
 }
 

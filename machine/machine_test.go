@@ -96,8 +96,8 @@ func TestLike(t *testing.T) {
 // TestReadRefuses names the machine, the key and what was expected.
 func TestReadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"about = ":       "machine: mine: toml",
-		`about = "mine"`: "machine: mine: device: missing: every GPU",
+		"about = ":       "mine: toml",
+		`about = "mine"`: "mine: device: missing: every GPU",
 		"like = \"dgx-h100\"\ngpus = { is = \"many\", source = \"me\" }": `gpus: "many": a whole number`,
 		"like = \"dgx-h100\"\ngpus = { is = \"4\" }":                     "is and source are expected",
 		"like = \"dgx-h100\"\ngpu = { is = \"4\", source = \"me\" }":     "gpu: no such figure",

@@ -10,7 +10,6 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"collsim/internal/prose"
 	"collsim/topology"
 )
 
@@ -89,7 +88,7 @@ func (f *file) wrong(key, format string, args ...any) error {
 			break
 		}
 	}
-	return fmt.Errorf("machine: %s: %s: %s", place, key, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%s: %s: %s", place, key, fmt.Sprintf(format, args...))
 }
 
 // parse parses a file and checks its form.
@@ -97,7 +96,7 @@ func parse(name, text string) (*file, error) {
 	var tables map[string]toml.Primitive
 	meta, err := toml.Decode(text, &tables)
 	if err != nil {
-		return nil, fmt.Errorf("machine: %s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	f := &file{name: name, text: text, own: map[string]written{}}
 	for _, path := range meta.Keys() {
@@ -195,7 +194,7 @@ func (m *Machine) check(f *file) error {
 		err = g.Connected()
 	}
 	if err != nil {
-		return f.wrong("wires", "%s", prose.Unprefixed(err))
+		return f.wrong("wires", "%v", err)
 	}
 	return nil
 }

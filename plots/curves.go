@@ -70,7 +70,7 @@ func Curves(series []Series, o CurveOptions) (file []byte, err error) {
 		return nil, err
 	}
 	if len(series) == 0 {
-		return nil, errors.New("plots: no series: at least one curve is expected")
+		return nil, errors.New("no series: at least one curve is expected")
 	}
 	for _, s := range series {
 		err := s.check()
@@ -84,10 +84,10 @@ func Curves(series []Series, o CurveOptions) (file []byte, err error) {
 				s.X[at])
 		}
 		if err != nil {
-			return nil, fmt.Errorf("plots: series %q: %w", s.Name, err)
+			return nil, fmt.Errorf("series %q: %w", s.Name, err)
 		}
 		if names := len(o.XNames); o.XNames != nil && int64(s.X[len(s.X)-1]) > int64(names) {
-			return nil, fmt.Errorf("plots: series %q: x = %d: at most %d, the number of names, is expected",
+			return nil, fmt.Errorf("series %q: x = %d: at most %d, the number of names, is expected",
 				s.Name, s.X[len(s.X)-1], names)
 		}
 	}
@@ -96,7 +96,7 @@ func Curves(series []Series, o CurveOptions) (file []byte, err error) {
 	}
 	c := newChart(series, o, f)
 	if err := c.split(); err != nil {
-		return nil, fmt.Errorf("plots: %w", err)
+		return nil, err
 	}
 	if c.facets == nil {
 		c.layOut()

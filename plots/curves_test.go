@@ -119,7 +119,7 @@ func TestSpread(t *testing.T) {
 		wrong := curve
 		damage(&wrong)
 		_, err := plots.Curves([]plots.Series{wrong}, plots.CurveOptions{})
-		require.ErrorContains(t, err, "plots: series \"ring\"")
+		require.ErrorContains(t, err, "series \"ring\"")
 	}
 	curve.Low = []float64{0, 4}
 	_, err = plots.Curves([]plots.Series{curve}, plots.CurveOptions{YLog: true})
@@ -179,7 +179,7 @@ func TestCurvesRefuse(t *testing.T) {
 	}
 	for _, c := range cases {
 		file, err := plots.Curves(c.series, c.o)
-		require.EqualError(t, err, "plots: "+c.want)
+		require.EqualError(t, err, ""+c.want)
 		require.Nil(t, file)
 	}
 }

@@ -36,7 +36,7 @@ func FormatOf(file string) (Format, error) {
 			return f, nil
 		}
 	}
-	return SVG, fmt.Errorf("plots: %q: a name that ends in .svg, .png or .pdf is expected", file)
+	return SVG, fmt.Errorf("%q: a name that ends in .svg, .png or .pdf is expected", file)
 }
 
 // Figure is the place that a picture is made for. It decides the size.
@@ -65,7 +65,7 @@ func FigureOf(name string) (Figure, error) {
 			return f, nil
 		}
 	}
-	return Page, fmt.Errorf("plots: figure = %q: page, column or slide is expected", name)
+	return Page, fmt.Errorf("figure = %q: page, column or slide is expected", name)
 }
 
 // frame holds the checked options that all pictures have.
@@ -78,15 +78,15 @@ type frame struct {
 
 func newFrame(f Format, g Figure, widthMM float64) (frame, error) {
 	if f > PDF {
-		return frame{}, fmt.Errorf("plots: %v: svg, png or pdf is expected", f)
+		return frame{}, fmt.Errorf("%v: svg, png or pdf is expected", f)
 	}
 	if g > Slide {
-		return frame{}, fmt.Errorf("plots: %v: page, column or slide is expected", g)
+		return frame{}, fmt.Errorf("%v: page, column or slide is expected", g)
 	}
 	width := [...]length{180 * vg.Millimeter, 88 * vg.Millimeter, 480}[g]
 	if widthMM != 0 {
 		if !(widthMM >= 60 && widthMM <= 1000) {
-			return frame{}, fmt.Errorf("plots: width = %v mm: 60 to 1000 is expected", widthMM)
+			return frame{}, fmt.Errorf("width = %v mm: 60 to 1000 is expected", widthMM)
 		}
 		width = length(widthMM) * vg.Millimeter
 	}

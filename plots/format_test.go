@@ -27,7 +27,7 @@ func TestFormatOf(t *testing.T) {
 	for _, file := range []string{"", "svg", "a.jpg", "a.svg/b"} {
 		_, err := plots.FormatOf(file)
 		require.EqualError(t, err,
-			"plots: "+strconv.Quote(file)+": a name that ends in .svg, .png or .pdf is expected")
+			""+strconv.Quote(file)+": a name that ends in .svg, .png or .pdf is expected")
 	}
 }
 
@@ -38,7 +38,7 @@ func TestFigureOf(t *testing.T) {
 		require.Equal(t, want, got)
 	}
 	_, err := plots.FigureOf("poster")
-	require.EqualError(t, err, `plots: figure = "poster": page, column or slide is expected`)
+	require.EqualError(t, err, `figure = "poster": page, column or slide is expected`)
 }
 
 // pictures draws a timeline, two of them, curves and points alike.

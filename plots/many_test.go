@@ -216,7 +216,7 @@ func TestFacets(t *testing.T) {
 		require.NotContains(t, string(svg), "NaN")
 	}
 	_, err := Curves(curves(121, 0, 1), CurveOptions{})
-	require.EqualError(t, err, "plots: 121 curves: at most 120 can be told apart: fewer, or more "+
+	require.EqualError(t, err, "121 curves: at most 120 can be told apart: fewer, or more "+
 		"pictures, are expected")
 	_, err = Curves(curves(40, 0, 1), CurveOptions{Figure: Slide})
 	require.ErrorContains(t, err, "have no room on a picture of this height")
@@ -231,7 +231,7 @@ func TestXNames(t *testing.T) {
 	require.Contains(t, string(svg), ">torus<")
 	_, err = Curves(series, CurveOptions{XNames: []string{"ring", "mesh"}})
 	require.EqualError(t, err,
-		`plots: series "ring": x = 3: at most 2, the number of names, is expected`)
+		`series "ring": x = 3: at most 2, the number of names, is expected`)
 	svg, err = Curves([]Series{{Name: "ring", X: []unit.Bytes{6, 24, 96}, Y: []float64{3, 2, 1}}},
 		CurveOptions{XName: "ranks"})
 	require.NoError(t, err)

@@ -31,7 +31,7 @@ func Network(g *topology.Graph, o NetworkOptions) (file []byte, err error) {
 	}
 	for _, link := range o.Changed {
 		if link < 0 || int(link) >= g.NumLinks() {
-			return nil, fmt.Errorf("plots: changed link %d: 0 to %d is expected", link, g.NumLinks()-1)
+			return nil, fmt.Errorf("changed link %d: 0 to %d is expected", link, g.NumLinks()-1)
 		}
 	}
 	d := &diagram{frame: f, faces: newTypefaces(f.format)}

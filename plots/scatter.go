@@ -49,14 +49,14 @@ func Scatter(series []ScatterSeries, o ScatterOptions) (file []byte, err error) 
 		return nil, err
 	}
 	if o.Tolerance < 0 {
-		return nil, fmt.Errorf("plots: tolerance = -%v: at least 0 %% is expected", -o.Tolerance)
+		return nil, fmt.Errorf("tolerance = -%v: at least 0 %% is expected", -o.Tolerance)
 	}
 	if len(series) == 0 {
-		return nil, errors.New("plots: no series: at least one point is expected")
+		return nil, errors.New("no series: at least one point is expected")
 	}
 	for _, s := range series {
 		if err := s.check(); err != nil {
-			return nil, fmt.Errorf("plots: series %q: %w", s.Name, err)
+			return nil, fmt.Errorf("series %q: %w", s.Name, err)
 		}
 	}
 	s := newScatter(series, o, f)

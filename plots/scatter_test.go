@@ -160,7 +160,7 @@ func TestScatterRefuses(t *testing.T) {
 	}
 	for _, c := range cases {
 		file, err := plots.Scatter(c.series, c.o)
-		require.EqualError(t, err, "plots: "+c.want)
+		require.EqualError(t, err, ""+c.want)
 		require.Nil(t, file)
 	}
 }

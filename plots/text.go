@@ -36,7 +36,7 @@ func TimelinesText(panels []Panel, o TextOptions) (string, error) {
 		o.Width = 80
 	}
 	if o.Width < 40 || o.Width > 1000 {
-		return "", fmt.Errorf("plots: width = %d columns: 40 to 1000 is expected", o.Width)
+		return "", fmt.Errorf("width = %d columns: 40 to 1000 is expected", o.Width)
 	}
 	most, err := checkPanels(panels, o.Rows)
 	if err != nil {

@@ -108,13 +108,13 @@ func Timelines(panels []Panel, o Options) (file []byte, err error) {
 // returns the number of rows for each.
 func checkPanels(panels []Panel, rows int) (each int, err error) {
 	if len(panels) == 0 {
-		return 0, errors.New("plots: no timelines: at least one is expected")
+		return 0, errors.New("no timelines: at least one is expected")
 	}
 	if rows == 0 {
 		rows = rowsDefault
 	}
 	if rows < 1 || rows > 512 {
-		return 0, fmt.Errorf("plots: rows = %d: 1 to 512 is expected", rows)
+		return 0, fmt.Errorf("rows = %d: 1 to 512 is expected", rows)
 	}
 	for _, p := range panels {
 		err := p.Trace.Validate()
@@ -122,7 +122,7 @@ func checkPanels(panels []Panel, rows int) (each int, err error) {
 			err = fmt.Errorf("%q: %w", p.Heading, err)
 		}
 		if err != nil {
-			return 0, fmt.Errorf("plots: %w", err)
+			return 0, err
 		}
 	}
 	return max(1, rows/len(panels)), nil

@@ -167,11 +167,11 @@ func TestTimelineRefuses(t *testing.T) {
 		o    plots.Options
 		want string
 	}{
-		{atOnce(), plots.Options{WidthMM: 59.9}, "plots: width = 59.9 mm: 60 to 1000 is expected"},
-		{atOnce(), plots.Options{WidthMM: 1001}, "plots: width = 1001 mm: 60 to 1000 is expected"},
-		{atOnce(), plots.Options{Rows: -1}, "plots: rows = -1: 1 to 512 is expected"},
-		{atOnce(), plots.Options{Rows: 513}, "plots: rows = 513: 1 to 512 is expected"},
-		{broken, plots.Options{}, "plots: trace: end = -1 ps: at least 0 is expected"},
+		{atOnce(), plots.Options{WidthMM: 59.9}, "width = 59.9 mm: 60 to 1000 is expected"},
+		{atOnce(), plots.Options{WidthMM: 1001}, "width = 1001 mm: 60 to 1000 is expected"},
+		{atOnce(), plots.Options{Rows: -1}, "rows = -1: 1 to 512 is expected"},
+		{atOnce(), plots.Options{Rows: 513}, "rows = 513: 1 to 512 is expected"},
+		{broken, plots.Options{}, "end = -1 ps: at least 0 is expected"},
 	}
 	for _, c := range cases {
 		svg, err := plots.Timeline(c.run, c.o)
@@ -179,9 +179,9 @@ func TestTimelineRefuses(t *testing.T) {
 		require.Nil(t, svg)
 	}
 	_, err := plots.TimelineText(broken, plots.TextOptions{})
-	require.EqualError(t, err, "plots: trace: end = -1 ps: at least 0 is expected")
+	require.EqualError(t, err, "end = -1 ps: at least 0 is expected")
 	_, err = plots.TimelineText(atOnce(), plots.TextOptions{Width: 39})
-	require.EqualError(t, err, "plots: width = 39 columns: 40 to 1000 is expected")
+	require.EqualError(t, err, "width = 39 columns: 40 to 1000 is expected")
 	_, err = plots.TimelineText(atOnce(), plots.TextOptions{Rows: 1000})
-	require.EqualError(t, err, "plots: rows = 1000: 1 to 512 is expected")
+	require.EqualError(t, err, "rows = 1000: 1 to 512 is expected")
 }

@@ -169,17 +169,17 @@ func TestPairsFitWhereTheyShall(t *testing.T) {
 func TestTimelinesRefuse(t *testing.T) {
 	broken := []plots.Panel{{Heading: "simulated", Trace: atOnce()},
 		{Heading: "measured", Trace: &trace.Trace{End: -1}}}
-	const negative = `plots: "measured": trace: end = -1 ps: at least 0 is expected`
+	const negative = `"measured": end = -1 ps: at least 0 is expected`
 	_, err := plots.Timelines(broken, plots.Options{})
 	require.EqualError(t, err, negative)
 	_, err = plots.TimelinesText(broken, plots.TextOptions{})
 	require.EqualError(t, err, negative)
 	_, err = plots.Timelines(nil, plots.Options{})
-	require.EqualError(t, err, "plots: no timelines: at least one is expected")
+	require.EqualError(t, err, "no timelines: at least one is expected")
 	_, err = plots.TimelinesText(nil, plots.TextOptions{})
-	require.EqualError(t, err, "plots: no timelines: at least one is expected")
+	require.EqualError(t, err, "no timelines: at least one is expected")
 	_, err = plots.Timelines(broken[:1], plots.Options{Rows: 513})
-	require.EqualError(t, err, "plots: rows = 513: 1 to 512 is expected")
+	require.EqualError(t, err, "rows = 513: 1 to 512 is expected")
 }
 
 func TestTimelinesSurviveAnyHeading(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 
 	"collsim/collective"
 	"collsim/dtype"
-	"collsim/internal/prose"
 	"collsim/kernel"
 	"collsim/schedule"
 )
@@ -139,7 +138,7 @@ func (w *lowering) pipeline(f *fusion, s *Shards,
 		s.Ranks = w.teamSize(team)
 		fused, err := build(*s)
 		if err != nil {
-			return &Error{call.number, -1, "call", strings.Join(names, ", ") + ": " + prose.Unprefixed(err)}
+			return &Error{call.number, -1, "call", strings.Join(names, ", ") + ": " + err.Error()}
 		}
 		p := schedule.Part{Name: schedule.Word(strings.Join(names, "+")), Schedule: fused, Ranks: team,
 			Stream: w.stream(matmul.stream()), Memory: make([]schedule.Place, schedule.FirstTensor)}

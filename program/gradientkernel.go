@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"collsim/dtype"
-	"collsim/internal/prose"
 	"collsim/kernel"
 )
 
@@ -47,7 +46,7 @@ func (b *backward) kernel(i int, f *flow, name, grad string) error {
 	to := r.in[f.operand]
 	steps, err := r.gradient(f.operand, to.Type)
 	if err != nil {
-		return &Error{i, -1, "kernel", r.Name + ": " + prose.Unprefixed(err)}
+		return &Error{i, -1, "kernel", r.Name + ": " + err.Error()}
 	}
 	group := b.group(r, [][]int{f.ranks})
 	for k, s := range steps {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"collsim/collective"
-	"collsim/internal/prose"
 	"collsim/kernel"
 )
 
@@ -192,7 +191,7 @@ func (b *backward) call(i int, f *flow, name, grad string) error {
 	}
 	back, err := b.transposed(r)
 	if err != nil {
-		return &Error{i, -1, "call", r.Name + ": " + prose.Unprefixed(err)}
+		return &Error{i, -1, "call", r.Name + ": " + err.Error()}
 	}
 	teams := f.teams
 	carries := collective.Communication{Kind: back.Spec.Kind, Op: back.Spec.Op, Axis: r.call.Axis,
@@ -207,7 +206,7 @@ func (b *backward) call(i int, f *flow, name, grad string) error {
 	case collective.AllGatherV, collective.ReduceScatterV, collective.AllToAllV:
 		transposed, err := r.call.Gradient(b.teamSize(r.teams[0]))
 		if err != nil {
-			return &Error{i, -1, "call", r.Name + ": " + prose.Unprefixed(err)}
+			return &Error{i, -1, "call", r.Name + ": " + err.Error()}
 		}
 		carries.Splits = transposed.Splits
 	case collective.SendRecv: // the other way round the ring

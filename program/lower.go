@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"collsim/collective"
-	"collsim/internal/prose"
 	"collsim/kernel"
 	"collsim/schedule"
 )
@@ -121,7 +120,7 @@ func (x *plan) emit() (*lowering, error) {
 	var err error
 	w.result.Schedule, err = schedule.Compose(x.Name, x.Ranks, w.list, w.parts)
 	if err != nil {
-		return nil, fmt.Errorf("program: %w", err)
+		return nil, err
 	}
 	w.result.Where = w.tensors
 	return w, nil
@@ -338,7 +337,7 @@ func (w *lowering) elsewhere(parts, now []int) (list []int) {
 func (x *plan) call(r *resolved, team []int) (Chosen, error) {
 	spec, err := r.call.Spec(x.teamSize(team))
 	if err != nil {
-		return Chosen{}, &Error{r.number, -1, "call", r.Name + ": " + prose.Unprefixed(err)}
+		return Chosen{}, &Error{r.number, -1, "call", r.Name + ": " + err.Error()}
 	}
 	return x.chosenFor(r, spec, team, len(r.in) > 0 && r.in[0].Memory == Symmetric)
 }
@@ -360,7 +359,7 @@ func (x *plan) chosenFor(r *resolved, spec collective.Spec, team []int, symmetri
 		c, err = x.choose(spec, "", team, symmetric)
 	}
 	if err != nil {
-		return Chosen{}, &Error{r.number, -1, "algorithm", r.Name + ": " + prose.Unprefixed(err)}
+		return Chosen{}, &Error{r.number, -1, "algorithm", r.Name + ": " + err.Error()}
 	}
 	x.chosen[key] = c
 	return c, nil

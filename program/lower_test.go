@@ -126,7 +126,7 @@ func TestProgramErrors(t *testing.T) {
 	}{
 		{func(p *program.Program) { p.Ops[2].In[0] = "xz" }, `up: "xz" is no tensor`},
 		{func(p *program.Program) { p.Ops[2].In[1] = "w2" },
-			"up: the shape of w2 = 6x16: 16 rows"},
+			"up: matmul: the shape of w2 = 6x16: 16 rows"},
 		{func(p *program.Program) { p.Tensors[0].Name = "x-1" }, `tensor "x-1": a name of letters`},
 		{func(p *program.Program) { p.Ops[2].Out = "in" }, `up: tensor "in": a name of letters`},
 		{func(p *program.Program) { p.Ops[1].Group = "pp" }, `gather: there is no group "pp"`},

@@ -37,7 +37,7 @@ func (w *lowering) meaning(l *lookup) (*schedule.Meaning, error) {
 			}
 			ops.parts = append(ops.parts, parts...)
 			if len(parts) > 0 && len(made[r.Name]) == 0 {
-				return nil, fmt.Errorf("program: the passes have left out %s", r.Name)
+				return nil, fmt.Errorf("the passes have left out %s", r.Name)
 			}
 			for range parts {
 				m.Made = append(m.Made, made[r.Name])
@@ -45,7 +45,7 @@ func (w *lowering) meaning(l *lookup) (*schedule.Meaning, error) {
 		}
 	}
 	if m.Ops, err = schedule.Compose(w.Name, w.Ranks, ops.list, ops.parts); err != nil {
-		return nil, fmt.Errorf("program: %w", err)
+		return nil, err
 	}
 	return m, nil
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"collsim/collective"
-	"collsim/internal/prose"
 	"collsim/schedule"
 	"collsim/unit"
 )
@@ -71,7 +70,7 @@ func (x *plan) oneShotOf(r *resolved, size unit.Bytes) (why string, can bool) {
 		return why, false
 	}
 	if err := b.Realise(); err != nil {
-		return prose.Unprefixed(err), false
+		return err.Error(), false
 	}
 	return "", true
 }

@@ -366,7 +366,7 @@ func TestAfter(t *testing.T) {
 	require.Equal(t, 26*unit.Microsecond, took)
 	require.Len(t, low.Ops, 3)
 	bad := &program.Program{Ranks: 2, Tensors: vectors("a"), Ops: []program.Op{late, first}}
-	require.EqualError(t, bad.Validate(), `program: wait: "sum a" is no op before it`)
+	require.EqualError(t, bad.Validate(), `wait: "sum a" is no op before it`)
 }
 
 // TestNoLowering: what there is no lowering of is said so, and runs as it is, where passes are on.

@@ -77,7 +77,7 @@ func (x *plan) pipe(starts []int) {
 		}
 		switch keep = known && err == nil && is < was; {
 		case err != nil:
-			why = prose.Unprefixed(err)
+			why = err.Error()
 		case !known:
 			why = "nobody says what is faster"
 		case keep:

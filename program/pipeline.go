@@ -54,7 +54,7 @@ type Refusal struct{ What, Value, Want string }
 
 // Error formats the refusal in one line.
 func (r *Refusal) Error() string {
-	return fmt.Sprintf("program: %s = %s: %s", r.What, r.Value, r.Want)
+	return fmt.Sprintf("%s = %s: %s", r.What, r.Value, r.Want)
 }
 
 // check checks the operands against what both pipelines need.
@@ -184,7 +184,7 @@ func (b *builder) operands(op kernel.Op, number int, a, rows schedule.Buffer) []
 func (b *builder) build() (*schedule.Schedule, error) {
 	s, err := schedule.Build(b.plan)
 	if err != nil {
-		return nil, fmt.Errorf("program: %w", err)
+		return nil, err
 	}
 	return s, nil
 }

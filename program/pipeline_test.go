@@ -83,20 +83,20 @@ func TestPipelinesRefuse(t *testing.T) {
 		want   string
 	}{
 		{func(s *program.Shards) { s.A.Shape = collective.Shape{8} },
-			"program: the shape of a = 8: at least 2 axes are expected"},
+			"the shape of a = 8: at least 2 axes are expected"},
 		{func(s *program.Shards) { s.Bs[0].Shape = collective.Shape{8, 5, 1} },
-			"program: the shape of b0 = 8x5x1: a matrix is expected"},
+			"the shape of b0 = 8x5x1: a matrix is expected"},
 		{func(s *program.Shards) { s.Bs[0].Shape = collective.Shape{9, 5} },
-			"kernel: matmul: the shape of b = 9x5: 8 rows"},
-		{func(s *program.Shards) { s.Axis = 2 }, "program: axis = 2: an axis of 12x8, from 0 to 1"},
-		{func(s *program.Shards) { s.Axis = -1 }, "program: axis = -1: an axis"},
-		{func(s *program.Shards) { s.Axis = 1 }, "program: axis = 1: any axis but the last"},
-		{func(s *program.Shards) { s.Bs = nil }, "program: the number of bs = 0: at least 1"},
+			"matmul: the shape of b = 9x5: 8 rows"},
+		{func(s *program.Shards) { s.Axis = 2 }, "axis = 2: an axis of 12x8, from 0 to 1"},
+		{func(s *program.Shards) { s.Axis = -1 }, "axis = -1: an axis"},
+		{func(s *program.Shards) { s.Axis = 1 }, "axis = 1: any axis but the last"},
+		{func(s *program.Shards) { s.Bs = nil }, "the number of bs = 0: at least 1"},
 		{func(s *program.Shards) { s.Outs = make([]dtype.Type, 2) },
-			"program: the number of out types = 2: 1, as there are bs"},
+			"the number of out types = 2: 1, as there are bs"},
 		{func(s *program.Shards) { s.Scales = make([]kernel.Scales, 2) },
-			"program: the number of scales = 2: 1, as there are bs"},
-		{func(s *program.Shards) { s.Ranks = 0 }, "program: ranks = 0: at least 1"},
+			"the number of scales = 2: 1, as there are bs"},
+		{func(s *program.Shards) { s.Ranks = 0 }, "ranks = 0: at least 1"},
 	} {
 		for _, build := range []func(program.Shards) (*schedule.Schedule, error){
 			program.AllGatherMatmul, program.MatmulReduceScatter} {
@@ -110,7 +110,7 @@ func TestPipelinesRefuse(t *testing.T) {
 	s.A.Shape = collective.Shape{10, 8}
 	_, err := program.MatmulReduceScatter(s)
 	require.EqualError(t, err,
-		"program: the length of axis 0 = 10: a multiple of the 4 ranks is expected")
+		"the length of axis 0 = 10: a multiple of the 4 ranks is expected")
 }
 
 // TestChannelsOfBarriers: barriers use the pads that torch's do: of gathering, channel 0 and then

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"collsim/internal/prose"
 	"collsim/schedule"
 	"collsim/unit"
 )
@@ -190,7 +189,7 @@ func (x *plan) total(pass string, before *plan, did string) *plan {
 		}
 	}
 	if err != nil {
-		n.Why = prose.Unprefixed(err)
+		n.Why = err.Error()
 	}
 	x.notes = append(x.notes, n)
 	return x

@@ -6,7 +6,6 @@ import (
 
 	"collsim/collective"
 	"collsim/dtype"
-	"collsim/internal/prose"
 	"collsim/kernel"
 	"collsim/schedule"
 )
@@ -54,7 +53,7 @@ func ParseMemory(name string) (Memory, error) {
 	if i := slices.Index(memoryNames[:], name); i >= 0 {
 		return Memory(i), nil
 	}
-	return 0, fmt.Errorf("program: memory %q: private, registered or symmetric is expected", name)
+	return 0, fmt.Errorf("memory %q: private, registered or symmetric is expected", name)
 }
 
 // String returns the name.
@@ -110,7 +109,7 @@ type Error struct {
 }
 
 // Error formats the error in one line.
-func (e *Error) Error() string { return "program: " + e.Text }
+func (e *Error) Error() string { return e.Text }
 
 // A lookup is a program whose names are resolved.
 type lookup struct {
@@ -288,7 +287,7 @@ func (l *lookup) op(i int) (resolved, error) {
 		if o.Call != "" {
 			key = "call"
 		}
-		return fail(key, "%s", prose.Unprefixed(err))
+		return fail(key, "%v", err)
 	}
 	return r, l.writes(&r)
 }

@@ -118,7 +118,7 @@ func TestExpertsErrors(t *testing.T) {
 			p.Tensors = append(p.Tensors, program.Tensor{Name: "g", Type: dtype.Float32,
 				Shape: collective.Shape{7, 7}})
 		},
-			"twice: on rank 1, of which ys has 0 rows: the shape of g = 7x7"},
+			"twice: on rank 1, of which ys has 0 rows: add: the shape of g = 7x7"},
 		{func(p *program.Program) { p.Ops[4].In = []string{"x"} },
 			"meet: a barrier reads and writes no tensor"},
 		{func(p *program.Program) { p.Ops[5].Out = "ys" }, "mean: ys is "},

@@ -53,9 +53,9 @@ func (b *Buffer) Realise() error {
 	case b.Layout == CommBuffer:
 		return nil
 	case b.Layout == Fixed:
-		return fmt.Errorf("program: %s cannot be a buffer for communication: its layout is fixed", b.Name)
+		return fmt.Errorf("%s cannot be a buffer for communication: its layout is fixed", b.Name)
 	case b.Symbolic:
-		return fmt.Errorf("program: %s cannot be a buffer for communication: nobody knows its size yet",
+		return fmt.Errorf("%s cannot be a buffer for communication: nobody knows its size yet",
 			b.Name)
 	}
 	b.Layout = CommBuffer

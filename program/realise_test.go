@@ -33,7 +33,7 @@ func TestRealise(t *testing.T) {
 		for range 2 { // the second time changes nothing
 			err := view.Realise()
 			if c.want != "" {
-				require.EqualError(t, err, "program: x cannot be a buffer for communication: "+c.want)
+				require.EqualError(t, err, "x cannot be a buffer for communication: "+c.want)
 				require.Equal(t, c.layout, b.Layout)
 				continue
 			}

@@ -3,8 +3,6 @@ package program
 import (
 	"fmt"
 	"slices"
-
-	"collsim/internal/prose"
 )
 
 // The pass reorder issues calls early and waits for them late, as far as what they read and write
@@ -42,7 +40,7 @@ func reorder(x *plan) (*plan, error) {
 	if err != nil || !known {
 		why := "nobody says what is faster"
 		if err != nil {
-			why = prose.Unprefixed(err)
+			why = err.Error()
 		}
 		y := x.fork()
 		y.note("reorder", nil, "left as it is", why)

@@ -8,7 +8,6 @@ import (
 
 	"collsim/collective"
 	"collsim/dtype"
-	"collsim/internal/prose"
 	"collsim/kernel"
 )
 
@@ -204,7 +203,7 @@ func (l *lookup) share(r *resolved, whole []collective.Shape) error {
 		op, err := r.kernelOn(shapes)
 		if err != nil {
 			return fmt.Errorf("on rank %d, of which %s has %d rows: %s", rank, r.in[0].Name, shapes[0][0],
-				prose.Unprefixed(err))
+				err.Error())
 		}
 		shape := op.Output().Shape
 		if len(shape) == 0 || !slices.Equal(shape[1:], r.out.Shape[1:]) {

@@ -52,7 +52,7 @@ func (x *plan) chunksOf(r *resolved) (c *chunks, why string, err error) {
 		return nil, "nothing of it is private", nil
 	}
 	if c.spec, err = r.call.Spec(int(n)); err != nil {
-		return nil, "", &Error{r.number, -1, "call", r.Name + ": " + prose.Unprefixed(err)}
+		return nil, "", &Error{r.number, -1, "call", r.Name + ": " + err.Error()}
 	}
 	c.spec.InPlace = false
 	half := int64(x.passes.CommBuffer) / 2 / int64(r.call.Type.Width())

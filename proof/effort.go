@@ -33,7 +33,7 @@ const (
 )
 
 // errEffort ends a walk that exceeds its bounds.
-var errEffort = errors.New("proof: more than is done to tell the violations of all ranks")
+var errEffort = errors.New("more than is done to tell the violations of all ranks")
 
 // exceeds reports whether a bounded proof has done more than it may.
 func (v *verifier) exceeds() bool {

@@ -110,13 +110,13 @@ const mostAlike = 1 << 12
 func (v *verifier) term(rank int, element int64) (order *schedule.Term, n int64, err error) {
 	s := v.s
 	if rank < 0 || rank >= s.Spec.Ranks || element < 0 || element >= s.Len(schedule.Output, rank) {
-		return nil, 0, fmt.Errorf("schedule: rank %d has no output element %d", rank, element)
+		return nil, 0, fmt.Errorf("rank %d has no output element %d", rank, element)
 	}
 	m, base := v.memory.of(schedule.Output, rank)
 	n = min(s.Len(schedule.Output, rank)-element, mostAlike)
 	g := m.read(nil, schedule.Span{Off: base + element, Len: n})[0]
 	if g.v == nil || g.v == spoilt {
-		return nil, 0, fmt.Errorf("schedule: output element %d of rank %d is never written", element,
+		return nil, 0, fmt.Errorf("output element %d of rank %d is never written", element,
 			rank)
 	}
 	leaves := int64(0)
@@ -125,7 +125,7 @@ func (v *verifier) term(rank int, element int64) (order *schedule.Term, n int64,
 	}
 	if leaves > int64(s.Spec.Ranks) {
 		return nil, 0, fmt.Errorf(
-			"schedule: output element %d of rank %d has %d inputs in it; there are %d",
+			"output element %d of rank %d has %d inputs in it; there are %d",
 			element, rank, leaves, s.Spec.Ranks)
 	}
 	return termAt(v.terms[g.v], g.off), g.n, nil

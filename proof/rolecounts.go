@@ -50,7 +50,7 @@ type cellAccess struct {
 }
 
 // errGaveUp ends a walk that cannot prove anything.
-var errGaveUp = errors.New("proof: a value is used twice")
+var errGaveUp = errors.New("a value is used twice")
 
 // spent is the value of elements whose partial sum has been used.
 var spent = &value{runs: []run{{0, 0, 1}}}

@@ -64,7 +64,7 @@ type Options struct {
 }
 
 // errComputes ends a walk without formulas at a kernel whose result has a meaning.
-var errComputes = errors.New("proof: it computes with kernels, whose results are no sums of inputs")
+var errComputes = errors.New("it computes with kernels, whose results are no sums of inputs")
 
 // maxViolations bounds how many violations are reported.
 const maxViolations = 20

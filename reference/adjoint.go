@@ -87,7 +87,7 @@ func dot(x, y [][]uint64) (uint64, error) {
 	total := uint64(0)
 	for rank := range x {
 		if len(x[rank]) != len(y[rank]) {
-			return 0, fmt.Errorf("reference: rank %d has %d elements and gradients of %d", rank,
+			return 0, fmt.Errorf("rank %d has %d elements and gradients of %d", rank,
 				len(x[rank]), len(y[rank]))
 		}
 		for i, a := range x[rank] {

@@ -49,7 +49,7 @@ func affordable(s *schedule.Schedule, o *CheckOptions) (*survey, error) {
 }
 
 func tooLittle(need, memory int64) error {
-	return fmt.Errorf("reference: the check needs %d bytes, but memory is %d: allow more by [check] "+
+	return fmt.Errorf("the check needs %d bytes, but memory is %d: allow more by [check] "+
 		"memory, or use [check] numbers = false", need, memory)
 }
 
@@ -58,11 +58,11 @@ func rebuilt(s *schedule.Schedule, o *CheckOptions, count int64) (*schedule.Sche
 	spec := &s.Spec
 	next, err := o.Rebuild(count)
 	if err != nil {
-		return nil, fmt.Errorf("reference: rebuilding with count %d: %w", count, err)
+		return nil, fmt.Errorf("rebuilding with count %d: %w", count, err)
 	}
 	if next.Spec.Count != count || next.Spec.Ranks != spec.Ranks || next.Spec.Kind != spec.Kind ||
 		next.Spec.Type != spec.Type {
-		return nil, fmt.Errorf("reference: rebuilt with count %d, the schedule is of %v of %d %v on "+
+		return nil, fmt.Errorf("rebuilt with count %d, the schedule is of %v of %d %v on "+
 			"%d ranks", count, next.Spec.Kind, next.Spec.Count, next.Spec.Type, next.Spec.Ranks)
 	}
 	return next, nil

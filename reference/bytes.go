@@ -14,7 +14,7 @@ import (
 func RunBytes(s *schedule.Schedule, inputs [][]byte, o RunOptions) ([][]byte, error) {
 	for rank, in := range inputs {
 		if width := max(s.Spec.Type.Width(), 1); len(in)%width != 0 {
-			return nil, fmt.Errorf("reference: rank %d has %d bytes: elements of %v have %d", rank,
+			return nil, fmt.Errorf("rank %d has %d bytes: elements of %v have %d", rank,
 				len(in), s.Spec.Type, width)
 		}
 	}

@@ -308,7 +308,7 @@ func TestTooLittleMemory(t *testing.T) {
 	require.ErrorContains(t, err, "bytes, but memory is 10:")
 	broken := func(int64) (*schedule.Schedule, error) { return nil, errors.New("no") }
 	_, err = Check(sch, CheckOptions{Memory: 1 << 12, Rebuild: broken})
-	require.ErrorContains(t, err, "reference: rebuilding with count")
+	require.ErrorContains(t, err, "rebuilding with count")
 	same := func(int64) (*schedule.Schedule, error) { return sch, nil }
 	_, err = Check(sch, CheckOptions{Memory: 1 << 12, Rebuild: same})
 	require.ErrorContains(t, err, "the schedule is of all_reduce of 80000 float64 on 8 ranks")
@@ -357,7 +357,7 @@ func TestCheckRefusesFactors(t *testing.T) {
 	s := collective.Spec{Kind: collective.AllReduce, Op: collective.PremulSum, Factor: 1e5,
 		Type: dtype.Float16, Ranks: 2, Count: 4}
 	_, err := Check(build(t, s, ring), CheckOptions{})
-	require.EqualError(t, err, "reference: premulsum factor 100000: float16 has numbers up to 65504")
+	require.EqualError(t, err, "premulsum factor 100000: float16 has numbers up to 65504")
 }
 
 // TestHotLoopsDoNotAllocate: once buffers exist, a window costs no memory.

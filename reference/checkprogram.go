@@ -54,7 +54,7 @@ func (o *CheckOptions) affordProgram(s *schedule.Schedule) (p affordedProgram, e
 		}
 		next, err := o.Smaller(2 * p.by)
 		if err != nil {
-			return affordedProgram{}, fmt.Errorf("reference: the program in one of %d parts: %w", 2*p.by,
+			return affordedProgram{}, fmt.Errorf("the program in one of %d parts: %w", 2*p.by,
 				err)
 		}
 		if next == nil {

@@ -319,14 +319,14 @@ func TestProgramTooLarge(t *testing.T) {
 func TestProgramRefusals(t *testing.T) {
 	s := parse(t, gatherMatmul(2))
 	_, err := Run(s, [][]float32{{}, {}})
-	require.EqualError(t, err, "reference: the schedule works on tensors: RunTensors takes it")
+	require.EqualError(t, err, "the schedule works on tensors: RunTensors takes it")
 	_, err = RunTensors(s, nil, RunOptions{})
-	require.EqualError(t, err, "reference: values of 0 tensors; there are 4")
+	require.EqualError(t, err, "values of 0 tensors; there are 4")
 	given, err := GivenTensors(s, Exact, 0)
 	require.NoError(t, err)
 	given[1][1] = given[1][1][:4]
 	_, err = RunTensors(s, given, RunOptions{})
-	require.EqualError(t, err, "reference: tensor b has 4 bytes on rank 1; 48 are expected")
+	require.EqualError(t, err, "tensor b has 4 bytes on rank 1; 48 are expected")
 	custom := parse(t, `schedule c
 collective custom float32
 ranks 2

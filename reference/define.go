@@ -18,7 +18,7 @@ func Define[T dtype.Number](spec collective.Spec, inputs [][]T) ([][]T, error) {
 		return nil, err
 	}
 	if spec.Kind == collective.Custom {
-		return nil, errors.New("reference: " + undefined)
+		return nil, errors.New(undefined)
 	}
 	d := newDefinition(&spec, reader(inputs), false)
 	outputs := make([][]T, spec.Ranks)
@@ -56,15 +56,15 @@ func fits[T dtype.Number](spec *collective.Spec, inputs [][]T) error {
 // given returns an error if inputs have the wrong type, number, or lengths.
 func given[T dtype.Number](spec *collective.Spec, inputs [][]T, length func(rank int) int64) error {
 	if spec.Kind != collective.Barrier && spec.Type != dtype.Of[T]() {
-		return fmt.Errorf("reference: inputs are %v, but the collective is of %v", dtype.Of[T](),
+		return fmt.Errorf("inputs are %v, but the collective is of %v", dtype.Of[T](),
 			spec.Type)
 	}
 	if len(inputs) != spec.Ranks {
-		return fmt.Errorf("reference: inputs of %d ranks; there are %d", len(inputs), spec.Ranks)
+		return fmt.Errorf("inputs of %d ranks; there are %d", len(inputs), spec.Ranks)
 	}
 	for rank, in := range inputs {
 		if want := length(rank); int64(len(in)) != want {
-			return fmt.Errorf("reference: rank %d has %d input elements; %d are expected", rank,
+			return fmt.Errorf("rank %d has %d input elements; %d are expected", rank,
 				len(in), want)
 		}
 	}

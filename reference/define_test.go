@@ -239,18 +239,18 @@ func TestWhatDefineRefuses(t *testing.T) {
 		in   [][]int32
 		want string
 	}{
-		{s, [][]int32{{1}}, "reference: inputs of 1 ranks; there are 2"},
-		{s, [][]int32{{1}, {1, 2}}, "reference: rank 1 has 2 input elements; 1 are expected"},
+		{s, [][]int32{{1}}, "inputs of 1 ranks; there are 2"},
+		{s, [][]int32{{1}, {1, 2}}, "rank 1 has 2 input elements; 1 are expected"},
 		{premul(0.5), [][]int32{{1}, {1}},
-			"reference: premulsum factor 0.5: for int32 a whole number of that type is expected"},
+			"premulsum factor 0.5: for int32 a whole number of that type is expected"},
 		{premul(math.Inf(1)), [][]int32{{1}, {1}},
-			"reference: premulsum factor +Inf: a finite number is expected"},
-		{collective.Spec{}, nil, "collective: kind Kind(0) is none"},
+			"premulsum factor +Inf: a finite number is expected"},
+		{collective.Spec{}, nil, "kind Kind(0) is none"},
 	}
 	for _, tt := range tests {
 		_, err := Define(tt.spec, tt.in)
 		require.EqualError(t, err, tt.want)
 	}
 	_, err := Define(s, [][]float32{{1}, {1}})
-	require.EqualError(t, err, "reference: inputs are float32, but the collective is of int32")
+	require.EqualError(t, err, "inputs are float32, but the collective is of int32")
 }

@@ -43,12 +43,12 @@ func Computable(spec collective.Spec) error {
 	}
 	switch {
 	case math.IsNaN(f) || math.IsInf(f, 0):
-		return fmt.Errorf("reference: premulsum factor %v: a finite number is expected", f)
+		return fmt.Errorf("premulsum factor %v: a finite number is expected", f)
 	case !t.IsFloat() && (f != math.Trunc(f) || f < least || f >= beyond):
-		return fmt.Errorf("reference: premulsum factor %v: for %v a whole number of that type is "+
+		return fmt.Errorf("premulsum factor %v: for %v a whole number of that type is "+
 			"expected", f, t)
 	case t.IsFloat() && math.Abs(f) > t.Largest():
-		return fmt.Errorf("reference: premulsum factor %v: %v has numbers up to %v", f, t, t.Largest())
+		return fmt.Errorf("premulsum factor %v: %v has numbers up to %v", f, t, t.Largest())
 	}
 	return nil
 }

@@ -249,7 +249,7 @@ func TestCustom(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, nothing, r)
 	_, err = Define(spec, inputs)
-	require.EqualError(t, err, "reference: "+nothing.Why)
+	require.EqualError(t, err, ""+nothing.Why)
 	for _, dt := range []dtype.Type{dtype.Int32, dtype.Uint8} {
 		s.Spec.Type = dt
 		r, err := Check(s, CheckOptions{})

@@ -47,12 +47,12 @@ func CompareEach[T dtype.Number](spec collective.Spec, inputs, outputs [][]T,
 		return Report{Numbers: NumbersOff, Why: undefined}, nil
 	}
 	if len(outputs) != spec.Ranks {
-		return Report{}, fmt.Errorf("reference: outputs of %d ranks; there are %d", len(outputs),
+		return Report{}, fmt.Errorf("outputs of %d ranks; there are %d", len(outputs),
 			spec.Ranks)
 	}
 	for rank, out := range outputs {
 		if int64(len(out)) != spec.Out(rank) {
-			return Report{}, fmt.Errorf("reference: rank %d has %d output elements; %d are expected",
+			return Report{}, fmt.Errorf("rank %d has %d output elements; %d are expected",
 				rank, len(out), spec.Out(rank))
 		}
 	}

@@ -72,22 +72,22 @@ func TestCompareRefuses(t *testing.T) {
 		inputs, outputs [][]float32
 		want            string
 	}{
-		{inputs[:1], right, "reference: inputs of 1 ranks; there are 2"},
-		{inputs, right[1:], "reference: outputs of 1 ranks; there are 2"},
-		{inputs, right[:0], "reference: outputs of 0 ranks; there are 2"},
+		{inputs[:1], right, "inputs of 1 ranks; there are 2"},
+		{inputs, right[1:], "outputs of 1 ranks; there are 2"},
+		{inputs, right[:0], "outputs of 0 ranks; there are 2"},
 		{inputs, [][]float32{{1}, right[1]},
-			"reference: rank 0 has 1 output elements; 0 are expected"},
+			"rank 0 has 1 output elements; 0 are expected"},
 		{inputs, [][]float32{nil, right[1][:3]},
-			"reference: rank 1 has 3 output elements; 4 are expected"},
+			"rank 1 has 3 output elements; 4 are expected"},
 	} {
 		_, err := Compare(spec, c.inputs, c.outputs)
 		require.EqualError(t, err, c.want)
 	}
 	_, err = Inputs[int32](spec, Exact, 1)
-	require.EqualError(t, err, "reference: inputs are int32, but the collective is of float32")
+	require.EqualError(t, err, "inputs are int32, but the collective is of float32")
 	spec.Ranks = -1
 	_, err = Inputs[float32](spec, Exact, 1)
-	require.EqualError(t, err, "collective: -1 ranks; at least 1 is needed")
+	require.EqualError(t, err, "-1 ranks; at least 1 is needed")
 }
 
 // TestRunAndCompareIsCheck: on the same numbers, given or made, the report is the same in all that

@@ -20,7 +20,7 @@ func programmed(s *schedule.Schedule) bool { return len(s.Tensors) > 0 || s.Part
 // fitsGiven returns an error if given tensors have the wrong number or sizes.
 func (t Tensors) fitsGiven(s *schedule.Schedule) error {
 	if len(t) != len(s.Tensors) {
-		return fmt.Errorf("reference: values of %d tensors; there are %d", len(t), len(s.Tensors))
+		return fmt.Errorf("values of %d tensors; there are %d", len(t), len(s.Tensors))
 	}
 	for i := range s.Tensors {
 		if s.Tensors[i].Role == schedule.Given {
@@ -36,12 +36,12 @@ func (t Tensors) fitsGiven(s *schedule.Schedule) error {
 func (t Tensors) fits(s *schedule.Schedule, i int) error {
 	own := &s.Tensors[i]
 	if len(t[i]) != s.Spec.Ranks {
-		return fmt.Errorf("reference: tensor %s has values of %d ranks; there are %d", own.Name,
+		return fmt.Errorf("tensor %s has values of %d ranks; there are %d", own.Name,
 			len(t[i]), s.Spec.Ranks)
 	}
 	for rank, values := range t[i] {
 		if want := bytesOfTensor(own); int64(len(values)) != want {
-			return fmt.Errorf("reference: tensor %s has %d bytes on rank %d; %d are expected", own.Name,
+			return fmt.Errorf("tensor %s has %d bytes on rank %d; %d are expected", own.Name,
 				len(values), rank, want)
 		}
 	}
@@ -182,7 +182,7 @@ func DefineTensors(s *schedule.Schedule, given Tensors) (Tensors, error) {
 	}
 	d, err := scriptOf(s, RunOptions{}, 0)
 	if err != nil {
-		return nil, fmt.Errorf("reference: %w", err)
+		return nil, err
 	}
 	v, err := evaluate(d, d.ofWhole(given), false)
 	if err != nil {
@@ -202,7 +202,7 @@ func CompareTensors(s *schedule.Schedule, given, got Tensors, o RunOptions) (Rep
 		return Report{}, err
 	}
 	if len(got) != len(s.Tensors) {
-		return Report{}, fmt.Errorf("reference: results of %d tensors; there are %d", len(got),
+		return Report{}, fmt.Errorf("results of %d tensors; there are %d", len(got),
 			len(s.Tensors))
 	}
 	for _, i := range results(s) {

@@ -51,7 +51,7 @@ func RunAndCompare[T dtype.Number](s *schedule.Schedule, inputs [][]T, o RunOpti
 func runWith[T dtype.Number](s *schedule.Schedule, inputs [][]T, o RunOptions) ([][]T, *survey,
 	error) {
 	if programmed(s) {
-		return nil, nil, errors.New("reference: the schedule works on tensors: RunTensors takes it")
+		return nil, nil, errors.New("the schedule works on tensors: RunTensors takes it")
 	}
 	for rank := range s.Spec.Ranks {
 		if err := Computable(*s.SpecOf(rank)); err != nil {

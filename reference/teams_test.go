@@ -17,7 +17,7 @@ func TestMeanOfTeams(t *testing.T) {
 		s := teamMeans(t, avg)
 		in := [][]float32{{0, 1}, {16, 20, 24}, {32, 35}, {48, 52, 56}, {64, 68, 72}}
 		_, err := Run(s, append([][]float32{{0}}, in[1:]...))
-		require.EqualError(t, err, "reference: rank 0 has 1 input elements; 2 are expected")
+		require.EqualError(t, err, "rank 0 has 1 input elements; 2 are expected")
 		out, err := Run(s, in)
 		require.NoError(t, err)
 		wide, err := RunWith(s, in, RunOptions{Accumulate: InFloat32})

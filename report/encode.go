@@ -14,7 +14,7 @@ import (
 // end. It leaves <, > and & unescaped, since links are named a->b.
 func encode(v Value) ([]byte, error) {
 	if x, found := v.infinite(); found {
-		return nil, fmt.Errorf("report: JSON has no number %v", x)
+		return nil, fmt.Errorf("JSON has no number %v", x)
 	}
 	return append(v.spelt(nil, "\n"), '\n'), nil
 }

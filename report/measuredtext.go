@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"collsim/fidelity"
-	"collsim/hw"
 	"collsim/internal/prose"
 	"collsim/run"
 	"collsim/unit"
@@ -96,7 +95,7 @@ func problemLines(r *run.Report) (lines []string) {
 		switch {
 		case m.Failure != nil:
 			first := "hardware "
-			for _, line := range strings.Split("FAILED: "+result.Point.ID+": "+failure(m.Failure), "\n") {
+			for _, line := range strings.Split("FAILED: "+result.Point.ID+": "+m.Failure.Error(), "\n") {
 				lines = append(lines, prose.Wrap(line, lineWidth, first, "         ")...)
 				first = "           " // indents the lines of a deadlock report
 			}
@@ -109,9 +108,6 @@ func problemLines(r *run.Report) (lines []string) {
 	}
 	return lines
 }
-
-// failure formats an executor's error without its package.
-func failure(e *hw.Error) string { return strings.TrimPrefix(e.Error(), "hw: ") }
 
 // ValidationMarkdown prints reports of Validate as a page: the command that was run, the machine,
 // and package fidelity's tables. Reports with another tolerance make a page of their own.

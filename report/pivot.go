@@ -30,7 +30,7 @@ type PivotError struct {
 }
 
 // Error returns the text without the hint.
-func (e *PivotError) Error() string { return "report: " + e.Text }
+func (e *PivotError) Error() string { return e.Text }
 
 // pointOf is a point of a scenario.
 type pointOf struct {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"collsim/collective"
-	"collsim/internal/prose"
 	"collsim/proof"
 	"collsim/reference"
 	"collsim/scenarios"
@@ -60,7 +59,7 @@ func (r *runner) backward(m *made, forward *Result) (back *made, err error) {
 	}
 	g, err := collective.Gradient(p.Spec)
 	if err != nil {
-		return nil, p.Refuse("collective.gradient", prose.Unprefixed(err), "")
+		return nil, p.Refuse("collective.gradient", err.Error(), "")
 	}
 	result := r.blank(p.Backward())
 	forward.Backward, result.Algorithm = result, forward.Algorithm
@@ -82,10 +81,10 @@ func (r *runner) backward(m *made, forward *Result) (back *made, err error) {
 	}
 	switch {
 	case err != nil && p.Algorithm.Every:
-		result.skipped = prose.Unprefixed(err)
+		result.skipped = reason(err)
 		return nil, nil
 	case err != nil:
-		return nil, p.Refuse("collective.gradient", prose.Unprefixed(err), "")
+		return nil, p.Refuse("collective.gradient", err.Error(), "")
 	}
 	result.Gradient.By = by
 	if err := r.carryOut(back, result); err != nil || !p.Check.Numbers {
@@ -93,7 +92,7 @@ func (r *runner) backward(m *made, forward *Result) (back *made, err error) {
 	}
 	r.numbers(func() { err = r.law(m, back, result) })
 	if err != nil && !result.refuted(err) {
-		return nil, p.Refuse("collective.gradient", prose.Unprefixed(err), "")
+		return nil, p.Refuse("collective.gradient", err.Error(), "")
 	}
 	return back, nil
 }
@@ -127,7 +126,7 @@ func (r *runner) makeBackward(m *made, result *Result) (back *made, by string, e
 		if err != nil {
 			return nil, by, fmt.Errorf("%v has no %v to carry the gradient back, and its %v cannot be "+
 				"run backwards: %s", m.algorithm, spec.Kind, member.schedule.Spec.Kind,
-				prose.Unprefixed(err))
+				err.Error())
 		}
 		back.members = append(back.members, member)
 		back.members[len(back.members)-1].schedule = s
@@ -173,7 +172,7 @@ func (r *runner) local(result *Result) error {
 	for _, team := range p.Members() {
 		wrong, count, err := reference.AdjointLocal(p.TeamSpec(len(team)), uint64(p.Seed))
 		if err != nil {
-			return p.Refuse("collective.gradient", prose.Unprefixed(err), "")
+			return p.Refuse("collective.gradient", err.Error(), "")
 		}
 		if g.Count = count; wrong > 0 {
 			g.Law = string(reference.NumbersMismatch)

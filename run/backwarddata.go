@@ -7,7 +7,6 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/formats/arrays"
-	"collsim/internal/prose"
 	"collsim/reference"
 	"collsim/schedule"
 )
@@ -135,14 +134,14 @@ func (r *runner) shares(result *Result) error {
 			schedule: &schedule.Schedule{Spec: p.TeamSpec(len(team))}}
 		r.numbers(func() { err = r.share(t, result, inputs) })
 		if err != nil {
-			return p.Refuse("check.memory", prose.Unprefixed(err), "")
+			return p.Refuse("check.memory", err.Error(), "")
 		}
 		if err := t.give(outputs); err != nil {
 			return err
 		}
 		if theirs != nil {
 			if err := t.compare(theirs, outputs, result.Comparison); err != nil {
-				return p.Refuse("collective.compare", prose.Unprefixed(err), "")
+				return p.Refuse("collective.compare", err.Error(), "")
 			}
 		}
 	}

@@ -56,7 +56,7 @@ func (r *runner) simulateCalls(s *schedule.Schedule, result *Result,
 	row, err := sim.Calls(s, env, sim.CallsOptions{Calls: b.Calls, Messages: mostCalled},
 		&alone.Totals)
 	if err != nil {
-		return prose.Unprefixed(err)
+		return err.Error()
 	}
 	if row == nil {
 		return fmt.Sprintf("%s of a call are too many to simulate three that overlap",

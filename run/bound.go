@@ -3,7 +3,6 @@ package run
 import (
 	"collsim/bounds"
 	"collsim/collective"
-	"collsim/internal/prose"
 	"collsim/scenarios"
 	"collsim/schedule"
 	"collsim/topology"
@@ -39,7 +38,7 @@ func (r *runner) bound(m *made, result *Result) error {
 		b, err := r.boundOf(boundKey{team: i, on: g, options: boundOptions(p, step, lanes[ranks])},
 			view, times(p.TeamSpec(ranks), result.passes()))
 		if err != nil {
-			return p.Refuse("collective", prose.Unprefixed(err), "")
+			return p.Refuse("collective", err.Error(), "")
 		}
 		if i == 0 || b.Lower > result.Bounds.Lower {
 			result.Bounds = b
@@ -47,7 +46,7 @@ func (r *runner) bound(m *made, result *Result) error {
 	}
 	if p.Teams != nil {
 		if err := r.boundTogether(result, g, boundOptions(p, step, 0)); err != nil {
-			return p.Refuse("collective", prose.Unprefixed(err), "")
+			return p.Refuse("collective", err.Error(), "")
 		}
 	}
 	return nil

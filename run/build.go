@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 
+	"collsim/algos"
 	"collsim/collective"
 	"collsim/formats"
 	"collsim/scenarios"
@@ -32,11 +33,20 @@ type illegal struct{ why error }
 func (e *illegal) Error() string { return e.why.Error() }
 func (e *illegal) Unwrap() error { return e.why }
 
+// reason returns why an algorithm does not run, for a place that names the algorithm already.
+func reason(err error) string {
+	var unfit *algos.Unfit
+	if errors.As(err, &unfit) {
+		return unfit.Why
+	}
+	return err.Error()
+}
+
 // Build makes the schedule of a point: of all ranks, where there are teams. What an algorithm
 // stands for that is chosen by time ("fastest") only Run can tell.
 func (s *Scenario) Build(p *scenarios.Point) (*schedule.Schedule, error) {
 	if p.Algorithm.Name == fastestName {
-		return nil, errors.New("collsim: fastest is no algorithm: it is chosen by running all")
+		return nil, errors.New("fastest is no algorithm: it is chosen by running all")
 	}
 	m, err := s.make(p, p.Algorithm)
 	if err != nil {

@@ -86,7 +86,7 @@ func (s *Scenario) Calibration(o CalibrateOptions) (_ *Calibration, err error) {
 func (c *Calibration) choose(executor string) error {
 	points := c.Scenario.Points
 	if len(points) == 0 {
-		return fmt.Errorf("collsim: the scenario has no point, so there is nothing to be measured for")
+		return fmt.Errorf("the scenario has no point, so there is nothing to be measured for")
 	}
 	networks, hardware := map[*scenarios.Topology]bool{}, map[setting]bool{}
 	for _, p := range points {
@@ -103,7 +103,7 @@ func (c *Calibration) choose(executor string) error {
 	case c.Point == nil:
 		return points[0].Refuse("hardware.executor", "no point is played on "+executor, "")
 	case len(networks) > 1:
-		return fmt.Errorf("collsim: the scenario has %d networks: one is measured at a time",
+		return fmt.Errorf("the scenario has %d networks: one is measured at a time",
 			len(networks))
 	case c.Point.Topology.Ranks < 2:
 		return c.Point.Refuse("topology", "one rank has nobody to talk to: 2 or more are expected", "")
@@ -220,7 +220,7 @@ func (c *Calibration) fits(d hw.Executor) error {
 		t := Takes{Playing: unit.Bytes(sizer.Needs(e.Schedule))}
 		if err := c.Scenario.Free.lacks(t); err != nil {
 			return c.Scenario.located(c.Point.Refuse("topology.ranks",
-				e.Name+": "+prose.Unprefixed(err), "smaller messages (--sizes, --budget) or fewer "+
+				e.Name+": "+err.Error(), "smaller messages (--sizes, --budget) or fewer "+
 					"ranks need less"))
 		}
 	}

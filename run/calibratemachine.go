@@ -45,7 +45,7 @@ func FitMachine(tables []*TableFit) (*MachineFit, error) {
 	}
 	var err error
 	if m.Ranges, err = calibrate.FitRanges(series, calibrate.Options{}); err != nil {
-		return nil, &TableError{"algorithm", prose.Unprefixed(err)}
+		return nil, &TableError{"algorithm", reason(err)}
 	}
 	m.Notes = append(m.Notes, doubts(m.Ranges)...)
 	return m, nil

@@ -193,7 +193,7 @@ func (n *NCCLTable) choose(name string) error {
 	}
 	if name != "" {
 		if err := of(name); err != nil {
-			return &TableError{"algorithm", prose.Unprefixed(err)}
+			return &TableError{"algorithm", reason(err)}
 		}
 	}
 	return nil
@@ -244,7 +244,7 @@ func perCall(r *Result) (unit.Time, error) {
 	if t := r.PerCall(); t > 0 {
 		return t, nil
 	}
-	return 0, fmt.Errorf("collsim: %v of %v: %s", r.Point.Spec.Kind, r.Point.Spec.Bytes(),
+	return 0, fmt.Errorf("%v of %v: %s", r.Point.Spec.Kind, r.Point.Spec.Bytes(),
 		r.Calls.Off)
 }
 

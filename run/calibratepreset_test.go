@@ -234,7 +234,7 @@ func TestFitMachine(t *testing.T) {
 	require.Zero(t, m.Ranges.Launch.Value)
 	require.Contains(t, strings.Join(m.Notes, "\n"), "launch is not known: it cannot be told from")
 	_, err = run.FitMachine(fits[:1])
-	require.EqualError(t, err, "collsim: 1 table: two or more are expected to be of one machine")
+	require.EqualError(t, err, "1 table: two or more are expected to be of one machine")
 }
 
 // TestUsualAlgorithms: every kind with an algorithm to be held against can be fitted.

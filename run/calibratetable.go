@@ -8,7 +8,6 @@ import (
 	"collsim/collective"
 	"collsim/formats/measured"
 	"collsim/hw/calibrate"
-	"collsim/internal/prose"
 	"collsim/scenarios"
 	"collsim/unit"
 )
@@ -46,7 +45,7 @@ type TableFit struct {
 type TableError struct{ Missing, Text string }
 
 // Error is one line.
-func (e *TableError) Error() string { return "collsim: " + e.Text }
+func (e *TableError) Error() string { return e.Text }
 
 // UsualAlgorithm is the algorithm that a table of a kind is held against if nobody says which: the
 // ring for all_reduce, all_gather and reduce_scatter, pairwise for all_to_all, direct for
@@ -83,11 +82,11 @@ func FitTable(t *measured.Table, o TableOptions) (*TableFit, error) {
 	}
 	f.series = calibrate.Series{Points: points}
 	if err := f.model(found); err != nil {
-		return nil, &TableError{"algorithm", prose.Unprefixed(err)}
+		return nil, &TableError{"algorithm", reason(err)}
 	}
 	f.Ranges, err = calibrate.FitRanges([]calibrate.Series{f.series}, calibrate.Options{})
 	if err != nil {
-		return nil, &TableError{"algorithm", prose.Unprefixed(err)}
+		return nil, &TableError{"algorithm", reason(err)}
 	}
 	f.Notes = append(f.Notes, doubts(f.Ranges)...)
 	return f, nil
@@ -202,7 +201,7 @@ func (f *TableFit) choose(name string) (found algos.Algorithm, err error) {
 		err = checkParams(f.Kind, a)
 	}
 	if err != nil {
-		return found, &TableError{"algorithm", prose.Unprefixed(err)}
+		return found, &TableError{"algorithm", reason(err)}
 	}
 	f.Algorithm = a
 	f.Algorithm.Name = found.Name

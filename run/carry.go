@@ -4,7 +4,6 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/formats/arrays"
-	"collsim/internal/prose"
 	"collsim/reference"
 	"collsim/scenarios"
 	"collsim/schedule"
@@ -108,13 +107,13 @@ func (r *runner) carry(m *made, result *Result) error {
 				}
 				return nil
 			}
-			return p.Refuse("check.memory", prose.Unprefixed(err), "")
+			return p.Refuse("check.memory", err.Error(), "")
 		}
 		result.addTeam(t, i == 0)
 		if result.Gradient != nil {
 			r.numbers(func() { err = r.settle(t, result) })
 			if err != nil {
-				return p.Refuse("check.memory", prose.Unprefixed(err), "")
+				return p.Refuse("check.memory", err.Error(), "")
 			}
 		}
 		if err := t.give(outputs); err != nil {
@@ -124,7 +123,7 @@ func (r *runner) carry(m *made, result *Result) error {
 			continue
 		}
 		if err := t.compare(theirs, outputs, result.Comparison); err != nil {
-			return p.Refuse("collective.compare", prose.Unprefixed(err), "")
+			return p.Refuse("collective.compare", err.Error(), "")
 		}
 	}
 	if p.Data.Output != "" {
@@ -138,12 +137,12 @@ func (r *runner) files(p *scenarios.Point,
 	result *Result) (inputs, theirs []arrays.Array, err error) {
 	if p.Data.Input != "" {
 		if inputs, err = r.s.arrays.of(p.Data.Input, inputWant(p)); err != nil {
-			return nil, nil, p.Refuse("collective.input", prose.Unprefixed(err), "")
+			return nil, nil, p.Refuse("collective.input", err.Error(), "")
 		}
 	}
 	if p.Data.Compare != "" {
 		if theirs, err = r.s.arrays.theirs(p); err != nil {
-			return nil, nil, p.Refuse("collective.compare", prose.Unprefixed(err), "")
+			return nil, nil, p.Refuse("collective.compare", err.Error(), "")
 		}
 		result.Comparison = &Comparison{File: p.FileName(p.Data.Compare)}
 	}

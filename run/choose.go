@@ -10,7 +10,6 @@ import (
 	"collsim/algos/nccl"
 	"collsim/algos/openmpi"
 	"collsim/collective"
-	"collsim/internal/prose"
 	"collsim/scenarios"
 	"collsim/schedule"
 	"collsim/sim"
@@ -129,7 +128,7 @@ func (r *runner) compare(p *scenarios.Point, list []scenarios.Algorithm) (best *
 			return nil, nil, err
 		}
 		if err != nil {
-			c.Time, c.Why = -1, prose.Unprefixed(err)
+			c.Time, c.Why = -1, reason(err)
 		} else {
 			c.Algorithm = m.algorithm
 		}

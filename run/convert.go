@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"collsim/formats"
-	"collsim/internal/prose"
 	"collsim/proof"
 	"collsim/scenarios"
 	"collsim/schedule"
@@ -43,7 +42,7 @@ func (s *Scenario) Export(format string, o formats.WriteOptions) (_ []byte, note
 	}
 	built, err := s.Build(s.Points[0])
 	if err != nil {
-		return nil, nil, s.Points[0].Refuse("collective.algorithm", prose.Unprefixed(err), "")
+		return nil, nil, s.Points[0].Refuse("collective.algorithm", reason(err), "")
 	}
 	if s.Free.Bytes > 0 {
 		w := workOf(built)
@@ -56,7 +55,7 @@ func (s *Scenario) Export(format string, o formats.WriteOptions) (_ []byte, note
 	notes, err = Export(&b, built, format, o)
 	if err != nil {
 		return nil, nil, &scenarios.Error{File: s.File,
-			Text: s.Points[0].ID + ": " + prose.Unprefixed(err)}
+			Text: s.Points[0].ID + ": " + err.Error()}
 	}
 	return b.Bytes(), notes, nil
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"collsim/collective"
-	"collsim/internal/prose"
 	"collsim/scenarios"
 	"collsim/schedule"
 	"collsim/sim"
@@ -55,12 +54,12 @@ func (s *Scenario) Estimate(p *scenarios.Point) (_ *Estimate, err error) {
 			continue
 		}
 		if err != nil {
-			return nil, p.Refuse("collective.algorithm", prose.Unprefixed(err), "")
+			return nil, p.Refuse("collective.algorithm", reason(err), "")
 		}
 		e.add(m)
 	}
 	if e.Algorithms == 0 {
-		e.Skipped = prose.Unprefixed(why)
+		e.Skipped = reason(why)
 		return e, nil
 	}
 	if e.Seconds += e.once; isCluster(p) {
@@ -70,7 +69,7 @@ func (s *Scenario) Estimate(p *scenarios.Point) (_ *Estimate, err error) {
 	e.slow()
 	g, err := p.Topology.Graph()
 	if err != nil {
-		return nil, p.Refuse("topology", prose.Unprefixed(err), "")
+		return nil, p.Refuse("topology", err.Error(), "")
 	}
 	_, isQuotient := g.Quotient()
 	isSearched := !g.Alike() && !isQuotient || p.Spec.Kind == collective.SendRecv
@@ -133,7 +132,7 @@ func (e *Estimate) add(m *made) {
 		if e.Played == 0 && p.Sim.Sharing == scenarios.Fluid && p.Sim.Engine != scenarios.SweepEngine {
 			err := sim.Unaffordable(w.places, w.ends(), w.messages, unit.Bytes(w.largest))
 			if err != nil && e.Refused == "" {
-				e.Refused = prose.Unprefixed(err)
+				e.Refused = err.Error()
 			}
 		}
 		c.simulate = playing(s, p, w.times(int64(member.teams)), e.Played)

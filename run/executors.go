@@ -47,7 +47,7 @@ func OpenWith(
 			}
 			names = append(names, row.Name)
 		}
-		return nil, fmt.Errorf("run: hardware.executor = %q: there are %s", h.Executor,
+		return nil, fmt.Errorf("hardware.executor = %q: there are %s", h.Executor,
 			strings.Join(names, ", "))
 	}
 }

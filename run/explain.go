@@ -7,7 +7,6 @@ import (
 
 	"collsim/algos"
 	"collsim/algos/nccl"
-	"collsim/internal/prose"
 	"collsim/scenarios"
 	"collsim/schedule"
 	"collsim/sim"
@@ -226,7 +225,7 @@ func (r *runner) without(what Share, s *schedule.Schedule, p *scenarios.Point) (
 	}
 	ran, err := sim.Run(s, env, sim.Options{Critical: true})
 	if err != nil {
-		return nil, p.Refuse("collective", prose.Unprefixed(err), "")
+		return nil, p.Refuse("collective", err.Error(), "")
 	}
 	w := &WhatIf{Changed: what, Time: ran.Time}
 	if then := shares(g, ran); len(then) > 0 {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"collsim/formats/ncclxml"
-	"collsim/internal/prose"
 	"collsim/machine"
 	"collsim/scenarios"
 )
@@ -41,11 +40,11 @@ func (s *Scenario) ExportMachine() (text []byte, notes []string, err error) {
 				"choose with --only")
 		}
 		if m, err = s.machineNamed(t.Machine); err != nil {
-			return nil, nil, refuse(prose.Unprefixed(err), "")
+			return nil, nil, refuse(err.Error(), "")
 		}
 	}
 	if text, err = ncclxml.Write(m); err != nil {
-		return nil, nil, refuse(prose.Unprefixed(err), "")
+		return nil, nil, refuse(err.Error(), "")
 	}
 	// Every element begins with a < that no closing tag has.
 	if n := bytes.Count(text, []byte("<")) - bytes.Count(text, []byte("</")); n > ncclxml.MostOfNCCL {

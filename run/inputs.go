@@ -7,7 +7,6 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/formats/arrays"
-	"collsim/internal/prose"
 	"collsim/scenarios"
 	"collsim/unit"
 )
@@ -185,7 +184,7 @@ func (s *Scenario) judgeData(p *scenarios.Point, held int) *scenarios.Refusal {
 		return nil
 	}
 	if _, err := s.arrays.theirs(p); err != nil {
-		return p.Refuse("collective.compare", prose.Unprefixed(err), "")
+		return p.Refuse("collective.compare", err.Error(), "")
 	}
 	return nil
 }
@@ -198,7 +197,7 @@ func (s *Scenario) judgeInputs(p *scenarios.Point) *scenarios.Refusal {
 	}
 	ranks, err := s.arrays.of(p.Data.Input, inputWant(p))
 	if err != nil {
-		return p.Refuse("collective.input", prose.Unprefixed(err), "")
+		return p.Refuse("collective.input", err.Error(), "")
 	}
 	for _, team := range p.Members() {
 		for place, rank := range team {
@@ -231,7 +230,7 @@ func (s *Scenario) judgeGradients(p *scenarios.Point) *scenarios.Refusal {
 	}
 	ranks, err := s.arrays.of(b.Data.Input, inputWant(b))
 	if err != nil {
-		return b.Refuse("collective.input", prose.Unprefixed(err), "")
+		return b.Refuse("collective.input", err.Error(), "")
 	}
 	for _, team := range b.Members() {
 		spec, tensor := b.TeamSpec(len(team)), b.TensorOf(len(team))

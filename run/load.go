@@ -23,7 +23,6 @@ import (
 	"collsim/formats/splits"
 	"collsim/formats/topofile"
 	"collsim/internal/input"
-	"collsim/internal/prose"
 	"collsim/machine"
 	"collsim/reference"
 	"collsim/scenarios"
@@ -215,7 +214,7 @@ func New(name string, points ...*scenarios.Point) (*Scenario, error) {
 	s := newScenario(of, name, LoadOptions{Read: readFile, ReadArrays: arrays.ReadRanks})
 	for _, p := range points {
 		if err := s.known(p); err != nil {
-			return nil, s.located(p.Refuse("collective.algorithm", prose.Unprefixed(err), ""))
+			return nil, s.located(p.Refuse("collective.algorithm", reason(err), ""))
 		}
 	}
 	return s, s.judge()
@@ -298,7 +297,7 @@ func (s *Scenario) tuners() error {
 			_, err = nccl.ParseTuner(p.Tuner)
 		}
 		if err != nil {
-			return s.located(p.Refuse("nccl.tuner", prose.Unprefixed(err), ""))
+			return s.located(p.Refuse("nccl.tuner", err.Error(), ""))
 		}
 	}
 	return nil
@@ -343,7 +342,7 @@ func (s *Scenario) refusal(p *scenarios.Point) *scenarios.Refusal {
 		_, err := s.make(p, p.Algorithm)
 		var cannot *illegal
 		if err != nil && !(errors.As(err, &cannot) && s.mayLeaveOut(p)) {
-			return p.Refuse("collective.algorithm", prose.Unprefixed(err), "")
+			return p.Refuse("collective.algorithm", reason(err), "")
 		}
 	}
 	if r := refusedByNCCL(p); r != nil {
@@ -362,7 +361,7 @@ func (s *Scenario) refusal(p *scenarios.Point) *scenarios.Refusal {
 		return nil
 	}
 	if err := reference.Computable(p.Spec); err != nil {
-		return p.Refuse("collective.op", prose.Unprefixed(err), "")
+		return p.Refuse("collective.op", err.Error(), "")
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 
-	"collsim/internal/prose"
 	"collsim/scenarios"
 	"collsim/schedule"
 	"collsim/sim"
@@ -71,7 +70,7 @@ func (e *tooLarge) refusal(p *scenarios.Point) *scenarios.Refusal {
 	if p.OfProgram() && key == "collective.bytes" {
 		key = "program"
 	}
-	return p.Refuse(key, prose.Unprefixed(e), hint)
+	return p.Refuse(key, e.Error(), hint)
 }
 
 // stages are what a command does with a point.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"collsim/internal/prose"
 	"collsim/program"
 	"collsim/reference"
 	"collsim/scenarios"
@@ -207,7 +206,7 @@ func (r *runner) lower(p *scenarios.ProgramPoint, before *ProgramResult) (*progr
 		return nil, nil, p.Refuse(key, wrong.Text, "")
 	}
 	if err != nil {
-		return nil, nil, p.Refuse("program", prose.Unprefixed(err), "")
+		return nil, nil, p.Refuse("program", err.Error(), "")
 	}
 	return low, chosen, nil
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math/bits"
 
-	"collsim/internal/prose"
 	"collsim/reference"
 	"collsim/scenarios"
 	"collsim/schedule"
@@ -53,7 +52,7 @@ func (s *Scenario) EstimateProgram(p *scenarios.ProgramPoint) (_ *Estimate, err 
 	}
 	g, err := p.Topology.Graph()
 	if err != nil {
-		return nil, p.Refuse("topology", prose.Unprefixed(err), "")
+		return nil, p.Refuse("topology", err.Error(), "")
 	}
 	e.Takes.Schedule += unit.Bytes(linkBytes * g.NumLinks())
 	e.Memory, e.MemoryWithin = leastBytes+e.Takes.peak(), RoughlyKnown
@@ -110,7 +109,7 @@ func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, numbers bool) (*Es
 		w, err := reference.WorkOfProgram(sched, r.optionsOf(&ProgramResult{Point: p, Lowered: low,
 			chosen: chosen}))
 		if err != nil {
-			return nil, 0, p.Refuse("check.memory", prose.Unprefixed(err), "")
+			return nil, 0, p.Refuse("check.memory", err.Error(), "")
 		}
 		e.expectNumbers(&w)
 	}
@@ -160,7 +159,7 @@ func (r *runner) consider(p *scenarios.Point, list []scenarios.Algorithm) (first
 		}
 		if err != nil {
 			candidates = append(candidates, Candidate{Algorithm: a, Time: -1,
-				Why: prose.Unprefixed(err)})
+				Why: reason(err)})
 			continue
 		}
 		if first == nil {

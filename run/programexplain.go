@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"collsim/internal/prose"
 	"collsim/scenarios"
 	"collsim/schedule"
 	"collsim/sim"
@@ -106,7 +105,7 @@ func (s *Scenario) ExplainProgram(p *scenarios.ProgramPoint) (_ *ProgramExplanat
 	}
 	result.Network = r.network.String()
 	if err := r.timeProgram(result); err != nil {
-		return nil, p.Refuse("program", prose.Unprefixed(err), "")
+		return nil, p.Refuse("program", err.Error(), "")
 	}
 	e := &ProgramExplanation{Result: result}
 	e.Shares, e.Spent = result.shares(), result.spent()
@@ -189,7 +188,7 @@ func (r *runner) programWithout(what string, result *ProgramResult) (unit.Time, 
 	}
 	ran, err := sim.Run(result.Lowered.Schedule, env, sim.Options{})
 	if err != nil {
-		return 0, p.Refuse("program", prose.Unprefixed(err), "")
+		return 0, p.Refuse("program", err.Error(), "")
 	}
 	return ran.Time, nil
 }

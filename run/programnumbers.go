@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"collsim/collective"
-	"collsim/internal/prose"
 	"collsim/reference"
 	"collsim/scenarios"
 	"collsim/schedule"
@@ -25,7 +24,7 @@ func (r *runner) computeProgram(result *ProgramResult) error {
 	result.computed = result.Lowered.Schedule
 	report, err := reference.Check(result.Lowered.Schedule, o)
 	if err != nil {
-		return p.Refuse("check.memory", prose.Unprefixed(err), "")
+		return p.Refuse("check.memory", err.Error(), "")
 	}
 	result.Numbers, result.NumbersOff = string(report.Numbers), report.Why
 	result.Wrong, result.MaxULP, result.Mismatch = report.Wrong, report.MaxULP, report.First

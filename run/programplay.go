@@ -7,7 +7,6 @@ import (
 
 	"collsim/fidelity"
 	"collsim/hw"
-	"collsim/internal/prose"
 	"collsim/reference"
 	"collsim/scenarios"
 	"collsim/schedule"
@@ -48,7 +47,7 @@ func (v *validator) playProgram(ctx context.Context, result *ProgramResult) erro
 	p, s, to := result.Point, result.computed, result.Measured
 	given, err := reference.GivenTensors(s, reference.Normal, uint64(p.Seed))
 	if err != nil {
-		return p.Refuse("program", prose.Unprefixed(err), "")
+		return p.Refuse("program", err.Error(), "")
 	}
 	done, err := v.device.Run(ctx, &hw.Job{Schedule: s, Tensors: given, Env: hw.Env{
 		Warmup: p.Hardware.Warmup, Repetitions: p.Hardware.Repetitions, Slots: p.Sim.Slots,
@@ -56,7 +55,7 @@ func (v *validator) playProgram(ctx context.Context, result *ProgramResult) erro
 	var refusal *hw.Refusal
 	switch {
 	case errors.As(err, &refusal):
-		to.Skipped = prose.Unprefixed(err)
+		to.Skipped = reason(err)
 		return nil
 	case errors.As(err, &to.Failure):
 		return nil
@@ -70,7 +69,7 @@ func (v *validator) playProgram(ctx context.Context, result *ProgramResult) erro
 	to.Error = 0 // naive kernels, or those of processors, say nothing of a library's time
 	want, err := reference.RunTensors(s, given, reference.RunOptions{})
 	if err != nil {
-		return p.Refuse("program", prose.Unprefixed(err), "")
+		return p.Refuse("program", err.Error(), "")
 	}
 	to.Bits = fidelity.Equal
 	for i := range s.Tensors {

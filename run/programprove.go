@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"collsim/internal/prose"
 	"collsim/proof"
 	"collsim/schedule"
 )
@@ -24,7 +23,7 @@ func (r *runner) proveAndTime(result *ProgramResult) error {
 	case errors.As(err, &stall) && result.Proof == Failed:
 		return nil
 	case err != nil:
-		return p.Refuse("program", prose.Unprefixed(err), "")
+		return p.Refuse("program", err.Error(), "")
 	}
 	return nil
 }

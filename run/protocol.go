@@ -6,7 +6,6 @@ import (
 
 	"collsim/collective"
 	"collsim/device"
-	"collsim/internal/prose"
 	"collsim/scenarios"
 	"collsim/schedule"
 	"collsim/sim"
@@ -122,10 +121,10 @@ func leaves(p *scenarios.Point, by schedule.Leave) error {
 		err = g.SetLeave(topology.Leave(by), p.Teams)
 	}
 	if err != nil {
-		return fmt.Errorf("nccl: messages leave by the NIC of the GPU that sends, and there is %s; "+
+		return fmt.Errorf("messages leave by the NIC of the GPU that sends, and there is %s; "+
 			"PXN, NCCL_CROSS_NIC=0, or spines between rails (topology.network.oversubscription = 1) would "+
 			"give one",
-			prose.Unprefixed(err))
+			err.Error())
 	}
 	return nil
 }

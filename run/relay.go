@@ -41,7 +41,7 @@ func relayed(p *scenarios.Point, a scenarios.Algorithm) error {
 					joined = joinedTo(g, rankOf, team, src)
 				}
 				if !joined[g.Ranks[dst]] {
-					return fmt.Errorf("nccl: gpu%d and gpu%d are joined only through gpu%d, which takes no "+
+					return fmt.Errorf("gpu%d and gpu%d are joined only through gpu%d, which takes no "+
 						"part: NCCL relays through members of the communicator alone", src, dst, third)
 				}
 			}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"collsim/bounds"
-	"collsim/internal/prose"
 	"collsim/reference"
 	"collsim/scenarios"
 	"collsim/schedule"
@@ -98,12 +97,12 @@ func (r *runner) begin(p *scenarios.Point) (*Result, *made, error) {
 	var large *tooLarge
 	switch {
 	case (errors.As(err, &cannot) || errors.As(err, &large)) && r.s.mayLeaveOut(p):
-		result.skipped = prose.Unprefixed(err)
+		result.skipped = reason(err)
 		return result, nil, nil
 	case large != nil:
 		return nil, nil, r.s.refuseLarge(p, err)
 	case err != nil:
-		return nil, nil, p.Refuse("collective.algorithm", prose.Unprefixed(err), "")
+		return nil, nil, p.Refuse("collective.algorithm", reason(err), "")
 	}
 	return result, m, nil
 }
@@ -121,7 +120,7 @@ func (r *runner) enter(p *scenarios.Point) error {
 	}
 	g, err := p.Topology.Graph()
 	if err != nil {
-		return p.Refuse("topology", prose.Unprefixed(err), "")
+		return p.Refuse("topology", err.Error(), "")
 	}
 	r.asNew = g
 	if !g.IsListed() {
@@ -171,7 +170,7 @@ func (r *runner) play(s *schedule.Schedule, result *Result) (*sim.Result, error)
 		Engine:   engineOf(result.Point),
 		Folded:   !r.options.Links && result.passes() == 1}
 	if err := env.Graph.Listable(); err != nil && r.options.Links {
-		return nil, result.Point.Refuse("topology.ranks", prose.Unprefixed(err), "")
+		return nil, result.Point.Refuse("topology.ranks", err.Error(), "")
 	}
 	ran, err := r.simulate(s, env, o, result)
 	if err == nil && result.passes() == 2 {
@@ -193,12 +192,12 @@ func (r *runner) time(result *Result, ran *sim.Result, err error) error {
 	case errors.As(err, &large):
 		return large.refusal(result.Point)
 	case errors.As(err, &unfolded) || errors.As(err, &unswept):
-		return result.Point.Refuse("sim.engine", prose.Unprefixed(err), "leave it out, or write "+
+		return result.Point.Refuse("sim.engine", err.Error(), "leave it out, or write "+
 			`engine = "event"`)
 	case errors.As(err, &cost):
-		return result.Point.Refuse("sim.sharing", prose.Unprefixed(err), "")
+		return result.Point.Refuse("sim.sharing", err.Error(), "")
 	case err != nil && !result.refuted(err):
-		return result.Point.Refuse("collective.algorithm", prose.Unprefixed(err), "")
+		return result.Point.Refuse("collective.algorithm", reason(err), "")
 	case err != nil:
 		if result.Proof == Off {
 			result.Rounds = -1
@@ -305,7 +304,7 @@ func (r *runner) compute(m *made, result *Result) error {
 			return nil
 		}
 		if err != nil {
-			return result.Point.Refuse("check.memory", prose.Unprefixed(err), "")
+			return result.Point.Refuse("check.memory", err.Error(), "")
 		}
 		if report.Numbers == reference.NumbersOff {
 			result.Numbers, result.NumbersOff = Off, report.Why

@@ -7,7 +7,6 @@ import (
 	"collsim/algos"
 	"collsim/algos/nccl"
 	"collsim/collective"
-	"collsim/internal/prose"
 	"collsim/scenarios"
 	"collsim/unit"
 )
@@ -43,7 +42,7 @@ func (s *Scenario) Thresholds() (list []Thresholds, err error) {
 		p := c.points[0]
 		found, err := nccl.Thresholds(c.row, c.spec, optionsOn(p, c.algorithm, c.row))
 		if err != nil {
-			return nil, p.Refuse("collective.algorithm", prose.Unprefixed(err), "")
+			return nil, p.Refuse("collective.algorithm", reason(err), "")
 		}
 		one, spec := Thresholds{Point: p, Algorithm: c.algorithm}, c.spec
 		for _, t := range found {

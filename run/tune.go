@@ -9,7 +9,6 @@ import (
 	"collsim/algos/nccl"
 	"collsim/collective"
 	"collsim/fidelity"
-	"collsim/internal/prose"
 	"collsim/scenarios"
 	"collsim/topology"
 	"collsim/unit"
@@ -194,7 +193,7 @@ func (t *Tuning) costs(size *Tuned) (*nccl.Costs, error) {
 func (t *Tuning) costsAt(p *scenarios.Point) (*nccl.Costs, error) {
 	costs, err := nccl.CostsOf(t.row, specOf(p), optionsOn(p, t.Algorithm, t.row))
 	if err != nil {
-		return nil, p.Refuse("collective.algorithm", prose.Unprefixed(err), "")
+		return nil, p.Refuse("collective.algorithm", reason(err), "")
 	}
 	return costs, nil
 }
@@ -283,7 +282,7 @@ func (t *Tuning) simulate(size *Tuned, key tunedKey, most unit.Time) (TunedChoic
 	case err != nil && leavesOut(err):
 		return c, err
 	case err != nil:
-		return c, p.Refuse("collective.algorithm", prose.Unprefixed(err), "")
+		return c, p.Refuse("collective.algorithm", reason(err), "")
 	}
 	size.Tried++
 	if c.Time, err = r.timeTuned(p, m); err == nil {

@@ -217,7 +217,7 @@ func (t *Tuning) ownLines(kind collective.Kind, nvls string) ([]nccl.TunerLine, 
 	}
 	found, err := nccl.Thresholds(row, spec, optionsOn(p, p.Algorithm, row))
 	if err != nil {
-		return nil, p.Refuse("collective.algorithm", prose.Unprefixed(err), "")
+		return nil, p.Refuse("collective.algorithm", reason(err), "")
 	}
 	var lines []nccl.TunerLine
 	for i, at := range found {

@@ -10,7 +10,6 @@ import (
 	"collsim/fidelity"
 	"collsim/formats/arrays"
 	"collsim/hw"
-	"collsim/internal/prose"
 	"collsim/reference"
 	"collsim/scenarios"
 	"collsim/schedule"
@@ -225,7 +224,7 @@ func (v *validator) measure(ctx context.Context, m *made, result *Result) error 
 	var refusal *hw.Refusal
 	switch {
 	case errors.As(err, &refusal):
-		to.Skipped = prose.Unprefixed(err)
+		to.Skipped = reason(err)
 		return nil
 	case errors.As(err, &to.Failure):
 		return nil
@@ -255,7 +254,7 @@ func (v *validator) instead(m *made, played *schedule.Schedule, result *Result) 
 	return v.carryOut(&made{algorithm: m.algorithm, whole: played,
 		members: []member{{played, 1}},
 		another: func(spec collective.Spec) (*schedule.Schedule, error) {
-			return nil, errors.New("collsim: the library's algorithm is known for what was played alone")
+			return nil, errors.New("the library's algorithm is known for what was played alone")
 		}}, result)
 }
 
@@ -265,14 +264,14 @@ func (v *validator) teams(m *made, result *Result) (list []*teamRun, err error) 
 	var inputs []arrays.Array
 	if p.Data.Input != "" {
 		if inputs, err = v.s.arrays.of(p.Data.Input, inputWant(&p)); err != nil {
-			return nil, p.Refuse("collective.input", prose.Unprefixed(err), "")
+			return nil, p.Refuse("collective.input", err.Error(), "")
 		}
 	}
 	for _, team := range p.Members() {
 		t := &teamRun{point: &p, team: team, schedule: m.of(len(team)),
 			number: numberOf(p.Spec.Type)}
 		if err := v.fill(t, inputs); err != nil {
-			return nil, p.Refuse("check.data", prose.Unprefixed(err), "")
+			return nil, p.Refuse("check.data", err.Error(), "")
 		}
 		list = append(list, t)
 	}
@@ -321,7 +320,7 @@ func (v *validator) bits(done *hw.Result, teams []*teamRun, result *Result) erro
 		x := &play{schedule: t.schedule, in: t.played.in, accumulate: t.sums}
 		got, err := t.number.play(x)
 		if err != nil {
-			return p.Refuse("collective.algorithm", prose.Unprefixed(err), "")
+			return p.Refuse("collective.algorithm", reason(err), "")
 		}
 		t.played = got
 		theirs, ours := make([]arrays.Array, p.Topology.Ranks), make([]arrays.Array, p.Topology.Ranks)
@@ -329,7 +328,7 @@ func (v *validator) bits(done *hw.Result, teams []*teamRun, result *Result) erro
 			theirs[rank].Data, ours[rank].Data = done.Outputs[rank], got.out[place]
 		}
 		if err := t.compare(theirs, ours, to.Comparison); err != nil {
-			return p.Refuse("collective.algorithm", prose.Unprefixed(err), "")
+			return p.Refuse("collective.algorithm", reason(err), "")
 		}
 	}
 	if to.Bits = fidelity.Equal; !to.Comparison.Equal() {

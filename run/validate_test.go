@@ -197,7 +197,7 @@ func TestValidateFails(t *testing.T) {
 	require.Contains(t, report.ValidationText(r), "FAILED: all_reduce/ring/1024: rank 3: read: EOF")
 
 	r = validated(t, four, func(job *hw.Job, r *hw.Result) (*hw.Result, error) {
-		return nil, hw.Refuse("stub: it has no way to")
+		return nil, hw.Refuse("it has no way to")
 	})
 	require.True(t, r.Good())
 	require.Equal(t, "it has no way to", r.Results[0].Measured.Skipped)

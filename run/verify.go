@@ -6,7 +6,6 @@ import (
 
 	"collsim/collective"
 	"collsim/formats"
-	"collsim/internal/prose"
 	"collsim/proof"
 	"collsim/scenarios"
 	"collsim/schedule"
@@ -163,7 +162,7 @@ func (s *Scenario) VerifyPoint(p *scenarios.Point, slots int) (list []*Verificat
 			continue
 		}
 		if err != nil {
-			return nil, p.Refuse("collective.algorithm", prose.Unprefixed(err), "")
+			return nil, p.Refuse("collective.algorithm", reason(err), "")
 		}
 		if err := s.fits(p, m, proves); err != nil {
 			return nil, s.refuseLarge(p, err)

@@ -185,7 +185,7 @@ func (a *Algorithm) set(name, value string) *problem {
 func ParseAlgorithm(text string) (Algorithm, error) {
 	v, p := parseAlgorithm(text)
 	if p != nil {
-		return Algorithm{}, fmt.Errorf("scenarios: %s: %s", quoted(text), p.text)
+		return Algorithm{}, fmt.Errorf("%s: %s", quoted(text), p.text)
 	}
 	a := v.(Algorithm)
 	a.Slices = max(a.Slices, 1)

@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"collsim/internal/prose"
 	"errors"
 	"fmt"
 	"math"
@@ -291,7 +290,7 @@ func (t *Topology) spreads() bool {
 
 // blame reports an error of package topology at the key that is to blame.
 func (v *view) blame(t *Topology, at string, err error) {
-	p := problem{text: prose.Unprefixed(err)}
+	p := problem{text: err.Error()}
 	var match *topology.MatchError
 	var wire *topology.WireError
 	var param *topology.ParamError

@@ -38,6 +38,6 @@ func Example(name string) ([]byte, error) {
 	if near := nearest.To(name, Examples(), 1); len(near) > 0 {
 		hint = "did you mean " + examplePrefix + near[0] + "?"
 	}
-	return nil, fmt.Errorf("scenarios: %s%.40s: no example of that name; %s", examplePrefix, name,
+	return nil, fmt.Errorf("%s%.40s: no example of that name; %s", examplePrefix, name,
 		hint)
 }

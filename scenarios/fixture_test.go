@@ -53,7 +53,7 @@ func judged(_ collective.Kind, a Algorithm) error {
 	}
 	for _, p := range a.Params {
 		if a.Name != "chain" || p.Name != "segment" {
-			return errors.New("algos: " + a.Name + " has no parameter " + p.Name)
+			return errors.New("" + a.Name + " has no parameter " + p.Name)
 		}
 	}
 	return nil
@@ -62,7 +62,7 @@ func judged(_ collective.Kind, a Algorithm) error {
 // shaped gives every rank of a custom collective an output of size, or of what the file has.
 func shaped(spec collective.Spec, a Algorithm, size unit.Bytes) (collective.Spec, error) {
 	if a.File != "mine.schedule" {
-		return spec, errors.New("collsim: of no known shape")
+		return spec, errors.New("of no known shape")
 	}
 	elements := int64(8)
 	if size > 0 {

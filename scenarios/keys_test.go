@@ -86,7 +86,7 @@ func TestExamples(t *testing.T) {
 	}
 	_, err = Example("rign")
 	require.EqualError(t, err,
-		"scenarios: example:rign: no example of that name; did you mean example:ring?")
+		"example:rign: no example of that name; did you mean example:ring?")
 	_, err = Example("../doc")
 	require.ErrorContains(t, err, "no example of that name; there are ring, ")
 }

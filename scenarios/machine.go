@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"collsim/device"
-	"collsim/internal/prose"
 	"collsim/machine"
 )
 
@@ -109,7 +108,7 @@ func (v *view) machineGiven() *machine.Machine {
 	answer, known := v.d.ask(WhichMachine, &Point{Data: Files{Input: file},
 		Device: device.Device{Name: name}})
 	if answer.Err != nil {
-		v.fail(machineFile, problem{text: prose.Unprefixed(answer.Err)})
+		v.fail(machineFile, problem{text: answer.Err.Error()})
 	}
 	if !known || answer.Err != nil {
 		return nil

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"collsim/internal/prose"
 )
 
 // libraryPrefix begins the names of NCCL's algorithms.
@@ -195,7 +193,7 @@ func (v *view) graph(p *Point) bool {
 	}
 	answer, known := v.d.ask(WhichGraph, &Point{Data: Files{Input: file}})
 	if answer.Err != nil {
-		v.fail(at, problem{text: prose.Unprefixed(answer.Err)})
+		v.fail(at, problem{text: answer.Err.Error()})
 	}
 	p.Graph = answer.Graph
 	return known && answer.Err == nil

@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"collsim/internal/prose"
 	"slices"
 
 	"collsim/collective"
@@ -117,7 +116,7 @@ func (r *run) point(v *view, number int, network *Topology) *Point {
 	}
 	for _, s := range p.specs() {
 		if err := s.Validate(); err != nil {
-			v.fail(at[:len(at)-1], problem{text: prose.Unprefixed(err)})
+			v.fail(at[:len(at)-1], problem{text: err.Error()})
 			return nil
 		}
 	}
@@ -161,7 +160,7 @@ func (v *view) device(into *device.Device) bool {
 	}
 	d, err := device.Lookup(name)
 	if err != nil {
-		v.fail("device.preset", problem{text: prose.Unprefixed(err)})
+		v.fail("device.preset", problem{text: err.Error()})
 		return false
 	}
 	d.Overhead, _ = fetchOr(v, "device.overhead", d.Overhead)

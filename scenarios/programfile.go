@@ -2,8 +2,6 @@ package scenarios
 
 import (
 	"fmt"
-
-	"collsim/internal/prose"
 )
 
 // ProgramFile has the contents of a program's file. Its tensors and ops are in no table: At is −1.
@@ -33,7 +31,7 @@ func (r *run) programFile(v *view, p *ProgramPoint) (ok, given bool) {
 	}
 	answer, known := r.ask(WhichProgram, &Point{Topology: p.Topology, Data: Files{Input: name}})
 	if answer.Err != nil {
-		v.fail(at, problem{text: prose.Unprefixed(answer.Err)})
+		v.fail(at, problem{text: answer.Err.Error()})
 	}
 	if answer.Err != nil || !known {
 		return false, true

@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"collsim/internal/prose"
 	"errors"
 	"fmt"
 	"math"
@@ -203,7 +202,7 @@ func (k *Key) quantity(n *node) (any, *problem) {
 	case errors.As(err, &parse):
 		return nil, &problem{parse.Text, parse.Hint}
 	case err != nil:
-		return nil, &problem{text: prose.Unprefixed(err)}
+		return nil, &problem{text: err.Error()}
 	case size == math.MaxInt64 && !k.unlimited:
 		return nil, &problem{text: "a link has a limit; " + k.bounds() + " is expected"}
 	case size == math.MaxInt64:
@@ -285,7 +284,7 @@ func (k *Key) choice(s string) (any, *problem) {
 func (k *Key) noneOf(s string, err error) *problem {
 	base, _, called := strings.Cut(s, "(")
 	if err != nil && s == collective.PremulSum.String() {
-		return &problem{text: prose.Unprefixed(err)}
+		return &problem{text: err.Error()}
 	}
 	if err != nil && called && slices.Contains(k.Values, strings.ToLower(base)) {
 		return &problem{text: "only premulsum has a parameter, as in premulsum(factor=0.5)"}

@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"collsim/internal/prose"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,7 +19,7 @@ func (r *run) kind(v *view, at string) (collective.Kind, bool) {
 	}
 	kind, err := collective.ParseKind(name)
 	if err != nil {
-		v.fail(at+"kind", problem{text: prose.Unprefixed(err)})
+		v.fail(at+"kind", problem{text: err.Error()})
 		return 0, false
 	}
 	if r.algorithms != nil && len(r.algorithms[kind]) == 0 && kind != collective.Custom {
@@ -83,7 +82,7 @@ func (r *run) judge(kind collective.Kind, a Algorithm) (wrong *problem, known bo
 	answer, known := r.ask(WhetherAlgorithm,
 		&Point{Spec: collective.Spec{Kind: kind}, Algorithm: a})
 	if answer.Err != nil {
-		wrong = &problem{text: prose.Unprefixed(answer.Err)}
+		wrong = &problem{text: answer.Err.Error()}
 	}
 	return wrong, known
 }
@@ -152,7 +151,7 @@ func (r *run) shape(v *view, p *Point, at string) bool {
 	answer, known := r.ask(WhichSizes, &Point{Spec: p.Spec, Algorithm: p.Algorithm,
 		Topology: p.Topology, Whole: size})
 	if answer.Err != nil {
-		v.fail(at+"algorithm", problem{text: prose.Unprefixed(answer.Err)})
+		v.fail(at+"algorithm", problem{text: answer.Err.Error()})
 	}
 	if answer.Err != nil || !known {
 		return false

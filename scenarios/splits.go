@@ -60,7 +60,7 @@ func (r *run) splits(v *view, p *Point, at string) bool {
 	case given.file != "":
 		answer, known := r.ask(WhichSplits, &Point{Data: Files{Input: given.file}})
 		if answer.Err != nil {
-			v.fail(at+"splits", problem{text: prose.Unprefixed(answer.Err)})
+			v.fail(at+"splits", problem{text: answer.Err.Error()})
 		}
 		if rows = answer.Splits; !known || answer.Err != nil {
 			return false

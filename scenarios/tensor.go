@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"collsim/internal/prose"
 	"fmt"
 	"slices"
 	"strings"
@@ -130,7 +129,7 @@ func (v *view) tensor(p *Point, at string, shape collective.Shape, key string) b
 			err = fmt.Errorf("more than 1024 TiB in a buffer")
 		}
 		if err != nil {
-			v.fail(at+key, problem{text: prose.Unprefixed(err)})
+			v.fail(at+key, problem{text: err.Error()})
 			return false
 		}
 		if n == p.Spec.Ranks {
@@ -159,7 +158,7 @@ func (r *run) shapesOf(v *view, p *Point, at string) ([]collective.Shape, bool) 
 	answer, known := r.ask(WhichShapes, &Point{Spec: spec, Topology: p.Topology, Teams: p.Teams,
 		Data: Files{Input: p.Data.Input}})
 	if answer.Err != nil {
-		v.fail(at+"input", problem{text: prose.Unprefixed(answer.Err)})
+		v.fail(at+"input", problem{text: answer.Err.Error()})
 	}
 	return answer.Shapes, known && answer.Err == nil
 }
@@ -207,7 +206,7 @@ func (p *Point) misshapen(shapes []collective.Shape, team []int) string {
 		in[place] = shapes[rank]
 	}
 	if _, err := c.Shapes(in); err != nil {
-		return prose.Unprefixed(err)
+		return err.Error()
 	}
 	for place, rank := range team {
 		if have := in[place]; have != nil && len(p.Spec.Splits) == 0 &&
@@ -256,7 +255,7 @@ func (v *view) gradient(p *Point, at string) bool {
 			_, err = collective.Gradient(s)
 		}
 		if err != nil {
-			v.fail(at+"gradient", problem{text: prose.Unprefixed(err)})
+			v.fail(at+"gradient", problem{text: err.Error()})
 			return false
 		}
 	}

@@ -182,7 +182,7 @@ func TestParseAlgorithm(t *testing.T) {
 	require.Equal(t, 1, a.Slices)
 	_, err = ParseAlgorithm("ring(")
 	require.EqualError(t, err,
-		`scenarios: "ring(": an algorithm's name is expected, with parameters `+
+		`"ring(": an algorithm's name is expected, with parameters `+
 			"in brackets if any")
 }
 

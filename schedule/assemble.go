@@ -22,7 +22,7 @@ func Assemble(
 		return nil, err
 	}
 	if s.Group != nil || len(lanes) != s.Spec.Ranks {
-		return nil, fmt.Errorf("schedule: programs of %d ranks for %d, or a group", len(lanes),
+		return nil, fmt.Errorf("programs of %d ranks for %d, or a group", len(lanes),
 			s.Spec.Ranks)
 	}
 	a := assembly{s: s, lanes: lanes, write: write}
@@ -83,7 +83,7 @@ func (a *assembly) wrong(rank int) (err error) {
 		keep.lane = int32(lane)
 		a.write(rank, lane, func(step Step) {
 			if broken := keep.step(&step); broken != nil && err == nil {
-				err = fmt.Errorf("schedule: rank %d lane %d step %d: %w", rank, lane, number, broken)
+				err = fmt.Errorf("rank %d lane %d step %d: %w", rank, lane, number, broken)
 			}
 			number++
 		})

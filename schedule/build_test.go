@@ -190,24 +190,24 @@ func TestMisuse(t *testing.T) {
 		want string
 	}{
 		{"own peer", func(l *Lane) { l.Send(l.Rank+l.Ranks, l.All()) },
-			"schedule: x: rank 0 lane 0 step 0: rank 0 is its own peer"},
+			"x: rank 0 lane 0 step 0: rank 0 is its own peer"},
 		{"post", func(l *Lane) { l.Post() },
-			"schedule: x: rank 0 lane 0 step 0: posts before its first step"},
+			"x: rank 0 lane 0 step 0: posts before its first step"},
 		{"lane", func(l *Lane) { l.Send(1, l.All()); l.After(3, 1) },
-			"schedule: x: rank 0 lane 0 step 1: awaits lane 3; lanes are 0…0, and its own is 0"},
+			"x: rank 0 lane 0 step 1: awaits lane 3; lanes are 0…0, and its own is 0"},
 		{"both", func(l *Lane) { l.Recv(l.Rank+1, l.Chunk(0)); l.Send(l.Rank+1, l.All()) },
-			"schedule: x: rank 0 lane 0 step 1: 3 of 4 chunks are still input, the others output: " +
+			"x: rank 0 lane 0 step 1: 3 of 4 chunks are still input, the others output: " +
 				"one step cannot take both"},
 		{"put into what", func(l *Lane) { l.Put(1, l.All(), l.All()) },
-			"schedule: x: rank 0 lane 0 step 0: a region of another rank is named by its buffer: In, Out " +
+			"x: rank 0 lane 0 step 0: a region of another rank is named by its buffer: In, Out " +
 				"or Scratch"},
 		{"get of what", func(l *Lane) { l.Combine([]Region{l.All()}, nil, l.Get(l.Rank+1, l.All())) },
-			"schedule: x: rank 0 lane 0 step 0: a region of another rank is named by its buffer: In, Out " +
+			"x: rank 0 lane 0 step 0: a region of another rank is named by its buffer: In, Out " +
 				"or Scratch"},
 		{"channel", func(l *Lane) { l.Pads(2).Barrier(); l.Pads(-1).Barrier() },
-			"schedule: x: rank 0 lane 0 step 6: pads of channel -1: 0 to 2147483647 are expected"},
+			"x: rank 0 lane 0 step 6: pads of channel -1: 0 to 2147483647 are expected"},
 		{"own pad", func(l *Lane) { l.Pads(1).Wait(l.Rank) },
-			"schedule: x: rank 0 lane 0 step 0: rank 0 is its own peer"},
+			"x: rank 0 lane 0 step 0: rank 0 is its own peer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Build(Plan{Name: "x", Spec: AllReduce(4, 8), Chunks: 4, Lane: c.lane})
@@ -216,10 +216,10 @@ func TestMisuse(t *testing.T) {
 	}
 	_, err := Build(Plan{Name: "x", Lane: func(l *Lane) { l.Send(l.Rank+1, l.Chunk(l.Rank+1)) },
 		Spec: collective.Spec{Kind: collective.AllGather, Type: dtype.Int32, Ranks: 4, Count: 8}})
-	require.EqualError(t, err, "schedule: x: rank 0 lane 0 step 0: "+
+	require.EqualError(t, err, "x: rank 0 lane 0 step 0: "+
 		"chunk 1 is not in this rank's in, which has only chunk 0")
 	_, err = Build(Plan{Name: "x", Group: Group{3}, Spec: AllReduce(4, 8), Lane: ringLane})
-	require.EqualError(t, err, "schedule: group [3] acts on 3 ranks, not on 4")
+	require.EqualError(t, err, "group [3] acts on 3 ranks, not on 4")
 }
 
 // One rank copies, in place it does nothing, and a collective without data has no steps.

@@ -64,7 +64,7 @@ func Compose(name string, ranks int, tensors []Tensor, parts []Part) (*Schedule,
 	c.startTeams(parts)
 	for i := range parts {
 		if err := c.add(&parts[i]); err != nil {
-			return nil, fmt.Errorf("schedule: part %d (%s): %w", i, parts[i].called(), err)
+			return nil, fmt.Errorf("part %d (%s): %w", i, parts[i].called(), err)
 		}
 	}
 	return c.s, nil

@@ -223,25 +223,25 @@ func (c Cut) validate(ranks int) error {
 	for _, l := range c {
 		switch {
 		case int(l.Axis) >= len(seen) || seen[l.Axis]:
-			return fmt.Errorf("schedule: cut has two levels %s", axisNames[l.Axis%3])
+			return fmt.Errorf("cut has two levels %s", axisNames[l.Axis%3])
 		case l.Split == Table && len(l.Ends) != 1 && len(l.Ends) != ranks:
-			return fmt.Errorf("schedule: table of a cut has %d rows; 1 or %d are needed",
+			return fmt.Errorf("table of a cut has %d rows; 1 or %d are needed",
 				len(l.Ends), ranks)
 		case l.Split == Table && !rising(l.Ends):
-			return fmt.Errorf("schedule: the ends in a cut's table must not fall, and all its " +
+			return fmt.Errorf("the ends in a cut's table must not fall, and all its " +
 				"rows must be of one length")
 		case l.Split != Table && (l.N < 1 || l.N > 1<<40 || l.Align < 0 || l.Align > 1<<40):
-			return fmt.Errorf("schedule: a cut into %d %ss is out of range", l.N, axisNames[l.Axis])
+			return fmt.Errorf("a cut into %d %ss is out of range", l.N, axisNames[l.Axis])
 		case l.Split == Aligned && l.Align < 1:
-			return fmt.Errorf("schedule: an aligned cut needs an alignment of at least 1")
+			return fmt.Errorf("an aligned cut needs an alignment of at least 1")
 		case l.Split == Size && l.Axis != Tile:
-			return fmt.Errorf("schedule: only tiles are cut by size")
+			return fmt.Errorf("only tiles are cut by size")
 		case l.Axis != Tile && l.Split != Table && l.N > 1<<24:
-			return fmt.Errorf("schedule: a cut into %d %ss is too fine", l.N, axisNames[l.Axis])
+			return fmt.Errorf("a cut into %d %ss is too fine", l.N, axisNames[l.Axis])
 		case l.Mirrored && !l.ByRank:
-			return fmt.Errorf("schedule: only what is numbered by rank is so by mirrored rank")
+			return fmt.Errorf("only what is numbered by rank is so by mirrored rank")
 		case l.ByRank && (l.Axis != Block || l.parts(0) != int64(ranks)):
-			return fmt.Errorf("schedule: only blocks, as many as ranks, are numbered by rank")
+			return fmt.Errorf("only blocks, as many as ranks, are numbered by rank")
 		}
 		seen[l.Axis] = true
 	}

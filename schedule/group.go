@@ -160,14 +160,14 @@ func (g Group) validate(ranks int) error {
 	order := 1
 	for _, d := range g {
 		if d < 1 || int(d) > ranks {
-			return fmt.Errorf("schedule: digit %d of the group is out of range", d)
+			return fmt.Errorf("digit %d of the group is out of range", d)
 		}
 		if order *= int(d); order > ranks {
 			break
 		}
 	}
 	if len(g) == 0 || order != ranks {
-		return fmt.Errorf("schedule: group %v acts on %d ranks, not on %d", []int32(g), order, ranks)
+		return fmt.Errorf("group %v acts on %d ranks, not on %d", []int32(g), order, ranks)
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func (g Group) mirrors(c Cut) error {
 	}
 	for i := range g {
 		if g[i] != g[len(g)-1-i] {
-			return fmt.Errorf("schedule: group %v is another one read backwards: its ranks are not mirrored",
+			return fmt.Errorf("group %v is another one read backwards: its ranks are not mirrored",
 				[]int32(g))
 		}
 	}

@@ -23,7 +23,7 @@ rank *
 func TestParseErrors(t *testing.T) {
 	for _, c := range []struct{ name, edit, want string }{
 		{"kind", "- collective send_recv float32\n+ collective swap float32",
-			`line 2: collective: no kind "swap"`},
+			`line 2: no kind "swap"`},
 		{"type", "- collective send_recv float32\n+ collective send_recv float33", `line 2: `},
 		{"operator", "- collective send_recv float32\n+ collective send_recv float32 sum",
 			`line 2: "sum" does not belong to the collective`},
@@ -35,7 +35,7 @@ func TestParseErrors(t *testing.T) {
 		{"no ranks", "- ranks 2", `line 5: the header has no "ranks" line: how many there are`},
 		{"no collective", "- collective send_recv float32",
 			`line 5: the header has no "collective" line`},
-		{"group", "- group 2\n+ group 3", "line 6: schedule: digit 3 of the group is out of range"},
+		{"group", "- group 2\n+ group 3", "line 6: digit 3 of the group is out of range"},
 		{"cut", "- group 2\n+ group 2\n+ cut in block odd 2",
 			`line 6: "odd": one of even, ceil, size, aligned, table is expected`},
 		{"rank", "- rank *\n+ rank 0", "line 6: rank 0: rank * of 2 is expected"},

@@ -172,7 +172,7 @@ func (s *Schedule) write(p *Plan, rank int, peers []int32) (*code, error) {
 			p.Lane(l)
 			l.finish()
 			if l.err != nil {
-				return nil, fmt.Errorf("schedule: %s: rank %d lane %d %w",
+				return nil, fmt.Errorf("%s: rank %d lane %d %w",
 					p.Name, rank, channel*p.Lanes+index, l.err)
 			}
 			b.add(int32(channel), l.roll.knots, mods)

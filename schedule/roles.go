@@ -67,7 +67,7 @@ func castOf(s *Schedule, of Roles,
 		key, peers = c.place(rank, peers[:0])
 		for _, peer := range peers {
 			if peer < 0 || int(peer) >= s.Spec.Ranks || int(peer) == rank {
-				return nil, fmt.Errorf("schedule: %s: rank %d has peer %d: another rank of 0…%d is expected",
+				return nil, fmt.Errorf("%s: rank %d has peer %d: another rank of 0…%d is expected",
 					s.Name, rank, peer, s.Spec.Ranks-1)
 			}
 		}
@@ -76,7 +76,7 @@ func castOf(s *Schedule, of Roles,
 			continue
 		}
 		if len(peers) > mostPeers || len(c.codes) == mostRoles {
-			return nil, fmt.Errorf("schedule: %s: rank %d is of role %d with %d peers: up to %d roles, "+
+			return nil, fmt.Errorf("%s: rank %d is of role %d with %d peers: up to %d roles, "+
 				"of up to %d peers each, are expected", s.Name, rank, len(c.codes), len(peers), mostRoles,
 				mostPeers)
 		}

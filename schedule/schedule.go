@@ -151,7 +151,7 @@ func (s *Schedule) settle() error {
 	}
 	if s.Slices < 1 || s.Slices > 1<<16 || s.Slots < 0 || s.Memory < 0 ||
 		s.Memory > collective.MaxElements {
-		return fmt.Errorf("schedule: %d slices, %d slots or %d elements of scratch out of range",
+		return fmt.Errorf("%d slices, %d slots or %d elements of scratch out of range",
 			s.Slices, s.Slots, s.Memory)
 	}
 	if err := s.settleTensors(); err != nil {

@@ -168,18 +168,18 @@ func TestTeamsRoundTrip(t *testing.T) {
 
 func TestTeamsRefused(t *testing.T) {
 	member := Ring(t, 3, 30, nil)
-	const nowhere = "schedule: part 0 (ring): in, of 30 elements, lies in no tensor; parts that lie " +
+	const nowhere = "part 0 (ring): in, of 30 elements, lies in no tensor; parts that lie " +
 		"in none are of one kind, type and operator, slots and slices, each on ranks of its own, and " +
 		"on no stream"
 	for _, c := range []struct {
 		parts []Part
 		want  string
 	}{
-		{[]Part{on(member, 0, 1)}, "schedule: part 0 (ring): 2 ranks are to play a schedule of 3"},
+		{[]Part{on(member, 0, 1)}, "part 0 (ring): 2 ranks are to play a schedule of 3"},
 		{[]Part{on(member, 0, 1, 2), on(member, 2, 3, 4)},
 			nowhere},
 		{[]Part{on(member, 0, 1, 6)},
-			"schedule: part 0 (ring): rank 6 is none of the 6"},
+			"part 0 (ring): rank 6 is none of the 6"},
 		{[]Part{on(member, 0, 1, 2), on(Ring(t, 3, 30, func(p *Plan) { p.Slices = 2 }), 3, 4, 5)},
 			nowhere},
 		{[]Part{on(member, 0, 1, 2), {Ranks: []int{3, 4, 5}, Schedule: member, Stream: 1}}, nowhere},

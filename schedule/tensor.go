@@ -100,33 +100,33 @@ func (s *Schedule) TypeOf(b Buffer) dtype.Type {
 // settleTensors returns an error if a tensor or definition is invalid.
 func (s *Schedule) settleTensors() error {
 	if len(s.Tensors) > maxTensors {
-		return fmt.Errorf("schedule: %d tensors; at most %d", len(s.Tensors), maxTensors)
+		return fmt.Errorf("%d tensors; at most %d", len(s.Tensors), maxTensors)
 	}
 	if len(s.Tensors) > 0 && s.Spec.Kind != collective.Custom {
-		return fmt.Errorf("schedule: only a program, of kind %v, has tensors", collective.Custom)
+		return fmt.Errorf("only a program, of kind %v, has tensors", collective.Custom)
 	}
 	known := make(map[string]bool, len(s.Tensors))
 	for _, t := range s.Tensors {
 		switch {
 		case !IsName(t.Name) || known[t.Name]:
-			return fmt.Errorf("schedule: tensor %q: a name of its own is expected, of letters, digits "+
+			return fmt.Errorf("tensor %q: a name of its own is expected, of letters, digits "+
 				"and _", t.Name)
 		case !t.Type.Valid():
-			return fmt.Errorf("schedule: tensor %s has no type", t.Name)
+			return fmt.Errorf("tensor %s has no type", t.Name)
 		case t.Role > Defined:
-			return fmt.Errorf("schedule: tensor %s has no role", t.Name)
+			return fmt.Errorf("tensor %s has no role", t.Name)
 		}
 		if err := t.Shape.Validate(); err != nil {
-			return fmt.Errorf("schedule: tensor %s: %w", t.Name, err)
+			return fmt.Errorf("tensor %s: %w", t.Name, err)
 		}
 		if t.Shape.Elements() > collective.MaxElements/int64(s.Spec.Ranks) {
-			return fmt.Errorf("schedule: tensor %s of %v is too large", t.Name, t.Shape)
+			return fmt.Errorf("tensor %s of %v is too large", t.Name, t.Shape)
 		}
 		known[t.Name] = true
 	}
 	for i := range s.Defs {
 		if err := s.Defs[i].validate(s); err != nil {
-			return fmt.Errorf("schedule: definition %d: %w", i, err)
+			return fmt.Errorf("definition %d: %w", i, err)
 		}
 	}
 	return nil

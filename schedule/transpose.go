@@ -23,7 +23,7 @@ func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 	t := *s
 	kind, ok := dual(s.Spec.Kind)
 	if !ok || s.Spec.Kind.Reduces() && s.Spec.Op != collective.Sum {
-		return nil, fmt.Errorf("schedule: %v has no transpose", s.Spec.Kind)
+		return nil, fmt.Errorf("%v has no transpose", s.Spec.Kind)
 	}
 	t.Spec.Kind, t.Spec.Op = kind, op
 	t.cast, t.isBackwards = nil, true

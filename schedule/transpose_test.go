@@ -164,7 +164,7 @@ func TestTransposeReadsWell(t *testing.T) {
 
 func TestTransposeRefuses(t *testing.T) {
 	_, err := schedule.Transpose(schedule.Ring(t, 4, 100, nil), collective.Sum)
-	require.EqualError(t, err, "schedule: all_reduce has no transpose")
+	require.EqualError(t, err, "all_reduce has no transpose")
 	own, err := schedule.Build(
 		schedule.Plan{Name: "by-scratch", Scratch: 1, Lane: func(l *schedule.Lane) {
 			l.Copy(l.Scratch(0), l.In(0))
@@ -174,13 +174,13 @@ func TestTransposeRefuses(t *testing.T) {
 		}, Spec: collective.Spec{Kind: collective.AllGather, Type: dtype.Int32, Ranks: 2, Count: 9}})
 	require.NoError(t, err)
 	_, err = schedule.Transpose(own, collective.Sum)
-	require.EqualError(t, err, "schedule: transpose of by-scratch: rank 0 lane 0: scratch is not "+
+	require.EqualError(t, err, "transpose of by-scratch: rank 0 lane 0: scratch is not "+
 		"free to hold sums of the output")
 	s := allGather(t, 3, nil, func(l *schedule.Lane) {
 		ringGather(l)
 		l.Post()
 	})
 	_, err = schedule.Transpose(s, collective.Sum)
-	require.EqualError(t, err, "schedule: transpose of all-gather: rank 0 lane 0 step 2: "+
+	require.EqualError(t, err, "transpose of all-gather: rank 0 lane 0 step 2: "+
 		"recv: only copies and messages of data are transposed")
 }

@@ -45,7 +45,7 @@ func (x *transposition) code(rank int, peers []int32) (*code, error) {
 		})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("schedule: transpose of %s: rank %d %w", x.s.Name, rank, err)
+		return nil, fmt.Errorf("transpose of %s: rank %d %w", x.s.Name, rank, err)
 	}
 	return c, nil
 }

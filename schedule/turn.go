@@ -115,7 +115,7 @@ func (p *Plan) countNodes() error {
 	}
 	if p.firsts = append(p.firsts, first); first != p.Spec.Ranks || slices.Min(p.Nodes) < 1 ||
 		p.Group != nil || p.PerNode != 0 || p.Orders != nil {
-		return fmt.Errorf("schedule: nodes of %v ranks, of %d: all ranks, and no group, are expected",
+		return fmt.Errorf("nodes of %v ranks, of %d: all ranks, and no group, are expected",
 			p.Nodes, p.Spec.Ranks)
 	}
 	return nil

@@ -94,7 +94,7 @@ func TestWellFormed(t *testing.T) {
 		{nop + "compute in into out @0", "line 10: compute takes a time, as in 5000ps, or an operation"},
 		{nop + "compute (add 8 float32+float32->float32) in into out @0",
 			"line 10: add reads 2 regions and writes one"},
-		{nop + "compute (cast 8 float32->flot16) in into out @0", "line 10: kernel: cast: types"},
+		{nop + "compute (cast 8 float32->flot16) in into out @0", "line 10: cast: types"},
 		{nop + "flush in into out @0", "line 10: a flush moves nothing"},
 		{nop + "nop launch(gpu) @0", "line 10: launch: "},
 		{nop + "nop launch(copy blocks=2) @0", "line 10: launch: only sms have blocks, not copy"},
@@ -175,13 +175,13 @@ func TestWellFormedPlans(t *testing.T) {
 		want string
 	}{
 		{func(l *Lane) { l.Copy(l.Out(l.Rank), l.In(0)); l.Tile(1); l.Keep(l.In(0)) },
-			"schedule: : rank 0 lane 0 step 1: copy: tile 1 of in, which has 1"},
+			": rank 0 lane 0 step 1: copy: tile 1 of in, which has 1"},
 		{func(l *Lane) { l.Send(l.Rank+1, l.In(0).Blocks(2)) },
-			"schedule: : rank 0 lane 0 step 0: send: 2 blocks of in, which has 1"},
+			": rank 0 lane 0 step 0: send: 2 blocks of in, which has 1"},
 		{func(l *Lane) { l.Facing(1); l.Send(l.Rank+1, l.In(0)) },
-			"schedule: : rank 0 lane 0 step 0: send: lane 1 of rank 1, which has 1"},
+			": rank 0 lane 0 step 0: send: lane 1 of rank 1, which has 1"},
 		{func(l *Lane) { l.Combine([]Region{l.Out(0)}, nil, l.Local(l.In(0)), l.From(1+l.Rank)) },
-			"schedule: : rank 0 lane 0 step 0: recvReduceCopy: combines, but all_gather has no operator"},
+			": rank 0 lane 0 step 0: recvReduceCopy: combines, but all_gather has no operator"},
 	} {
 		_, err := Build(Plan{Spec: spec, Lane: c.lane})
 		require.EqualError(t, err, c.want)

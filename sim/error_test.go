@@ -18,31 +18,31 @@ func TestBadEnvironments(t *testing.T) {
 		change func(*Env)
 		want   string
 	}{
-		{func(e *Env) { e.Graph = nil }, "sim: a network is needed"},
+		{func(e *Env) { e.Graph = nil }, "a network is needed"},
 		{func(e *Env) { e.Graph, _ = topology.Switch(2, gbs, 0) },
-			"sim: the network has 2 ranks; the schedule needs 3"},
+			"the network has 2 ranks; the schedule needs 3"},
 		{func(e *Env) {
 			e.Graph, _ = topology.Links(3, []topology.Wire{{From: "gpu0", To: "gpu1", Bandwidth: gbs}})
-		}, "topology: no route from gpu1 to gpu0"},
-		{func(e *Env) { e.Sharing = 2 }, "sim: sharing 2, switching 0: there are 2 of each"},
+		}, "no route from gpu1 to gpu0"},
+		{func(e *Env) { e.Sharing = 2 }, "sharing 2, switching 0: there are 2 of each"},
 		{func(e *Env) { e.Slots = -1 },
-			"sim: segment = 0, slots = -1: neither can be negative"},
-		{func(e *Env) { e.Switching = StoreForward }, "sim: switching = store-and-forward: a fluid " +
+			"segment = 0, slots = -1: neither can be negative"},
+		{func(e *Env) { e.Switching = StoreForward }, "switching = store-and-forward: a fluid " +
 			"flow takes all its links at once and is never stored; it needs sharing = fifo"},
 		{func(e *Env) { e.Segment = 64 * unit.KiB },
-			"sim: segment = 64 KiB: fluid sharing has none; they need sharing = fifo"},
+			"segment = 64 KiB: fluid sharing has none; they need sharing = fifo"},
 		{func(e *Env) { e.Device.LaneRate = 0 },
-			"device: lane_rate = 0 B/s: a rate above zero is expected"},
+			"lane_rate = 0 B/s: a rate above zero is expected"},
 		{func(e *Env) { e.Start = make([]unit.Time, 2) },
-			"sim: start has 2 times; the schedule has 3 ranks"},
+			"start has 2 times; the schedule has 3 ranks"},
 		{func(e *Env) { e.Start = []unit.Time{0, -1, 0} },
-			"sim: start of rank 1 = -1 ps: a time from 0 s on is expected"},
+			"start of rank 1 = -1 ps: a time from 0 s on is expected"},
 		{func(e *Env) { e.Slowdown = make([]unit.Share, 1) },
-			"sim: slowdown has 1 factors; the schedule has 3 ranks"},
+			"slowdown has 1 factors; the schedule has 3 ranks"},
 		{func(e *Env) { e.Slowdown = []unit.Share{1, 1, 0} },
-			"sim: slowdown of rank 2 = 0 millionths: more than 0 is expected"},
+			"slowdown of rank 2 = 0 millionths: more than 0 is expected"},
 		{func(e *Env) { e.Graph, _ = topology.Switch(3, model.MaxFluidRate+1, 0) },
-			"sim: link gpu0->switch: fluid sharing counts bandwidths up to 17.592186044415 TB/s, not " +
+			"link gpu0->switch: fluid sharing counts bandwidths up to 17.592186044415 TB/s, not " +
 				"17.592186044416 TB/s; use sharing = fifo, or unlimited"},
 	}
 	s := simtest.Build(t, simtest.RingPlan(3, 30))
@@ -112,7 +112,7 @@ func TestForever(t *testing.T) {
 	for _, sharing := range []Sharing{Fluid, FIFO} {
 		env.Sharing = sharing
 		_, err := Run(s, env, Options{})
-		require.EqualError(t, err, "sim: rank 0 lane 0 step 1 does not end within 26 days; time is "+
+		require.EqualError(t, err, "rank 0 lane 0 step 1 does not end within 26 days; time is "+
 			"counted no further")
 	}
 }
@@ -130,6 +130,6 @@ func TestTooSlow(t *testing.T) {
 	env.Device.LaneRate = 1
 	env.Slowdown = []unit.Share{1_000_000 << 20, 1_000_000, 1_000_000}
 	_, err := Run(s, env, Options{})
-	require.EqualError(t, err, "sim: rank 0 lane 0: what it sends, or a link on its way, is too slow "+
+	require.EqualError(t, err, "rank 0 lane 0: what it sends, or a link on its way, is too slow "+
 		"to give each of its messages 2^-20 B/s; use sharing = fifo")
 }

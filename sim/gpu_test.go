@@ -292,11 +292,11 @@ func TestSlowGPU(t *testing.T) {
 // TestWhatNoDeviceCan: a bracket that could never begin is refused before anything does.
 func TestWhatNoDeviceCan(t *testing.T) {
 	for mark, want := range map[string]string{
-		"copy in[0] into out[0] launch(sms blocks=9)": "sim: rank 0 lane 0: bracket 0 of the lane: 9 " +
+		"copy in[0] into out[0] launch(sms blocks=9)": "rank 0 lane 0: bracket 0 of the lane: 9 " +
 			"blocks are to stay at once, and 8 SMs have places for 8",
-		matmul20 + " launch(host)": "sim: rank 0 lane 0: bracket 0 of the lane: only SMs compute, not " +
+		matmul20 + " launch(host)": "rank 0 lane 0: bracket 0 of the lane: only SMs compute, not " +
 			"an engine host",
-		"copy in[0] into out[0] launch(copy)": "sim: rank 0 lane 0: bracket 0 of the lane: " +
+		"copy in[0] into out[0] launch(copy)": "rank 0 lane 0: bracket 0 of the lane: " +
 			"copy_engines " +
 			"= 0: it needs one",
 	} {

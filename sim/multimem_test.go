@@ -198,14 +198,14 @@ func TestMultimemNeedsASwitch(t *testing.T) {
 			tt.env.Sharing = sharing
 			_, err := Run(s, tt.env, Options{})
 			require.EqualError(t, err,
-				"sim: rank 0 lane 0 step 0: multimem needs a switch that does it: "+tt.what)
+				"rank 0 lane 0 step 0: multimem needs a switch that does it: "+tt.what)
 		}
 	}
 	_, err := Run(written(t, 4, `
 rank 3
   lane 0
     put in[0 x10] to multimem{0,1} at out[0 x10] @0`), cluster(), Options{})
-	require.ErrorContains(t, err, "sim: rank 3 lane 0 step 0: multimem needs a switch")
+	require.ErrorContains(t, err, "rank 3 lane 0 step 0: multimem needs a switch")
 }
 
 // TestMultimemAllocations: what a run allocates does not depend on how many operations it plays.

@@ -138,7 +138,7 @@ func TestTooManyBytesOnLinks(t *testing.T) {
 	for _, sharing := range []Sharing{Fluid, FIFO} {
 		env.Sharing = sharing
 		_, err := Run(s, env, Options{})
-		require.EqualError(t, err, "sim: rank 0 lane 0 step 0: a message of 1024 TiB puts more on its "+
+		require.EqualError(t, err, "rank 0 lane 0 step 0: a message of 1024 TiB puts more on its "+
 			"links, at efficiency 0.01 %, than is counted")
 	}
 }

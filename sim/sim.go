@@ -3,7 +3,6 @@ package sim
 import (
 	"errors"
 
-	"collsim/internal/prose"
 	"collsim/schedule"
 	"collsim/sim/critical"
 	"collsim/sim/event"
@@ -137,7 +136,7 @@ func simulate(s *schedule.Schedule, env *Env, o Options,
 		case o.Engine == Fold || !isLeft:
 			return totals, Fold, err
 		case unlisted != nil:
-			return nil, Fold, &NotFolded{Why: cannot.Why + "; and " + prose.Unprefixed(unlisted)}
+			return nil, Fold, &NotFolded{Why: cannot.Why + "; and " + unlisted.Error()}
 		default:
 			isLong = cannot.IsLong
 		}

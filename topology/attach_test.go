@@ -290,25 +290,25 @@ func TestWrongNodesOfWires(t *testing.T) {
 		want  string
 	}{
 		{"no NIC", Params{Wires: base[:1]}, 0, wire("gpu0", "cpu0"),
-			"topology: node.wires: a wire to a NIC, nic0, is expected"},
+			"node.wires: a wire to a NIC, nic0, is expected"},
 		{"other number of NICs", Params{}, 2, wire("gpu0", "cpu0"),
-			"topology: network.nics = 2: the wires of a node have 1"},
-		{"a gap", Params{}, 0, wire("gpu0", "nic2"), "topology: node.wires: there is a wire to nic2 " +
+			"network.nics = 2: the wires of a node have 1"},
+		{"a gap", Params{}, 0, wire("gpu0", "nic2"), "node.wires: there is a wire to nic2 " +
 			"and none to nic1; NICs are nic0, nic1, … without a gap"},
 		{"a NIC's name", Params{}, 0, wire("nic01", "gpu0"),
-			`topology: link 2: from = "nic01": write nic1`},
+			`link 2: from = "nic01": write nic1`},
 		{"two NICs", Params{}, 0, wire("nic0", "nic1"),
-			`topology: link 2: to = "nic1": a GPU or a switch is expected, not a NIC`},
+			`link 2: to = "nic1": a GPU or a switch is expected, not a NIC`},
 		{"one way", Params{}, 0, Wire{From: "gpu1", To: "nic1", Bandwidth: rate},
-			`topology: link 2: to = "nic1": the way back is expected, too`},
+			`link 2: to = "nic1": the way back is expected, too`},
 		{"too long", Params{}, 0, Wire{From: "gpu1", To: "cpu0", Bandwidth: rate, Length: 1001},
-			`topology: link 2: length = "1001": 0 to 1000, and 1048576 in all, are expected`},
+			`link 2: length = "1001": 0 to 1000, and 1048576 in all, are expected`},
 		{"too many ranks", Params{Ranks: 3}, 0, wire("gpu0", "cpu0"),
-			"topology: node.ranks = 3: the wires have 2"},
-		{"apart", Params{}, 0, wire("gpu2", "cpu0"), `topology: node.preset = "links": a network in ` +
+			"node.ranks = 3: the wires have 2"},
+		{"apart", Params{}, 0, wire("gpu2", "cpu0"), `node.preset = "links": a network in ` +
 			"which all ranks reach each other is expected"},
 		{"a rate", Params{Bandwidth: rate}, 0, wire("gpu0", "cpu0"),
-			"topology: node.bandwidth = 12.5 GB/s: links takes ranks, wires, multimem"},
+			"node.bandwidth = 12.5 GB/s: links takes ranks, wires, multimem"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -323,7 +323,7 @@ func TestWrongNodesOfWires(t *testing.T) {
 	}
 	_, err := Build(Params{Nodes: 2, Node: &Params{Preset: "switch", Ranks: 2, Bandwidth: rate},
 		Network: &Params{Preset: "links", Wires: base}})
-	require.EqualError(t, err, `topology: network.preset = "links": wires are inside nodes only`)
+	require.EqualError(t, err, `network.preset = "links": wires are inside nodes only`)
 }
 
 // TestMultimemOfWires: with it the switches called nvswitch do it, and no others.

@@ -147,7 +147,7 @@ func (g *Graph) LinkName(i int32) string {
 // Listable returns an error if the network has too many links for a list.
 func (g *Graph) Listable() error {
 	if n := g.NumLinks(); n > MaxLinks {
-		return fmt.Errorf("topology: a %s of %d ranks has %d links; at most %d are listed",
+		return fmt.Errorf("a %s of %d ranks has %d links; at most %d are listed",
 			g.Preset, len(g.Ranks), n, MaxLinks)
 	}
 	return nil

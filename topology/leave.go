@@ -65,7 +65,7 @@ func (g *Graph) SetLeave(by Leave, teams [][]int) error {
 			for to := range p.gpus {
 				a, b := p.attached[l.near[from]].nic, p.attached[l.near[to]].nic
 				if a != b && p.network.length(p.nic(0, a), p.nic(1, b)) < 0 {
-					return fmt.Errorf("topology: no route from node0/nic%d to node1/nic%d", a, b)
+					return fmt.Errorf("no route from node0/nic%d to node1/nic%d", a, b)
 				}
 			}
 		}

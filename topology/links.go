@@ -30,7 +30,7 @@ type WireError struct {
 
 // Error returns one line that names the wire, the key, its value and what was expected.
 func (e *WireError) Error() string {
-	return fmt.Sprintf("topology: link %d: %s = %.40q: %s", e.Wire, e.Key, e.Value, e.Text)
+	return fmt.Sprintf("link %d: %s = %.40q: %s", e.Wire, e.Key, e.Value, e.Text)
 }
 
 // Links returns the network of these wires. "gpu0" … are the ranks, any other name is a switch.
@@ -132,12 +132,12 @@ func ranksNamed(ranks int, wires []Wire) (int, error) {
 	}
 	for r := range most {
 		if !present[r] {
-			return 0, fmt.Errorf("topology: there is a link of %s and none of %s; "+
+			return 0, fmt.Errorf("there is a link of %s and none of %s; "+
 				"ranks are gpu0, gpu1, … without a gap", rankName(most), rankName(r))
 		}
 	}
 	if most < 0 {
-		return 0, fmt.Errorf("topology: no link names a rank; ranks are gpu0, gpu1, …")
+		return 0, fmt.Errorf("no link names a rank; ranks are gpu0, gpu1, …")
 	}
 	return most + 1, nil
 }

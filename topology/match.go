@@ -17,7 +17,7 @@ type MatchError struct {
 
 // Error returns one line with the pattern and the nearest names.
 func (e *MatchError) Error() string {
-	text := fmt.Sprintf("topology: %.60q matches no %s", e.Pattern, e.What)
+	text := fmt.Sprintf("%.60q matches no %s", e.Pattern, e.What)
 	if len(e.Nearest) > 0 {
 		text += "; nearest: " + strings.Join(e.Nearest, ", ")
 	}
@@ -35,14 +35,14 @@ type Change struct {
 // match is a *MatchError. A change that is invalid for a link is an error and changes nothing.
 func (g *Graph) Override(pattern string, c Change) error {
 	if c.Bandwidth != 0 && c.Share != 0 {
-		return fmt.Errorf("topology: %.60q: a bandwidth and a share of it are too much", pattern)
+		return fmt.Errorf("%.60q: a bandwidth and a share of it are too much", pattern)
 	}
 	if c.Bandwidth < 0 || c.Share < 0 {
-		return fmt.Errorf("topology: %.60q: a bandwidth above zero is expected", pattern)
+		return fmt.Errorf("%.60q: a bandwidth above zero is expected", pattern)
 	}
 	if c.Latency != nil {
 		if why := badLatency(*c.Latency); why != "" {
-			return fmt.Errorf("topology: %.60q: latency = %v: %s", pattern, *c.Latency, why)
+			return fmt.Errorf("%.60q: latency = %v: %s", pattern, *c.Latency, why)
 		}
 	}
 	found, err := g.MatchLinks(pattern)
@@ -57,7 +57,7 @@ func (g *Graph) Override(pattern string, c Change) error {
 		}
 		if c.Share != 0 {
 			if l.Bandwidth.Times(c.Share) == 0 {
-				return fmt.Errorf("topology: %v of %v, the bandwidth of %s, is less than 1 B/s",
+				return fmt.Errorf("%v of %v, the bandwidth of %s, is less than 1 B/s",
 					c.Share, l.Bandwidth, g.LinkName(i))
 			}
 			l.Bandwidth = l.Bandwidth.Times(c.Share)

@@ -44,7 +44,7 @@ func (g *Graph) Multimem(rank int32, team []int32, reduces bool) (up, down [][]i
 		why = err
 	}
 	if up == nil {
-		return nil, nil, fmt.Errorf("topology: %w", why)
+		return nil, nil, why
 	}
 	return up, down, nil
 }

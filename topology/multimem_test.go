@@ -55,7 +55,7 @@ func TestMultimemInACluster(t *testing.T) {
 		names(g, down...))
 	_, _, err = g.Multimem(0, []int32{0, 2, 1}, false)
 	require.EqualError(t, err,
-		"topology: node1/gpu0 does not hang on node0/switch, as node0/gpu0 does")
+		"node1/gpu0 does not hang on node0/switch, as node0/gpu0 does")
 }
 
 // TestMultimemTakesTheSwitchThatCan: a rank on two switches uses the one that does it, wherever its
@@ -72,7 +72,7 @@ func TestMultimemTakesTheSwitchThatCan(t *testing.T) {
 	g, err := Links(0, wires)
 	require.NoError(t, err)
 	_, _, err = g.Multimem(0, []int32{1}, false)
-	require.EqualError(t, err, "topology: plain does not declare multicast")
+	require.EqualError(t, err, "plain does not declare multicast")
 	for i := range g.Nodes() {
 		g.Nodes()[i].Multicast = g.Nodes()[i].Name == "clever"
 	}
@@ -80,9 +80,9 @@ func TestMultimemTakesTheSwitchThatCan(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"gpu0->clever", "gpu1->clever"}, names(g, up...))
 	_, _, err = g.Multimem(0, []int32{1}, true)
-	require.EqualError(t, err, "topology: clever does not declare reduce")
+	require.EqualError(t, err, "clever does not declare reduce")
 	_, _, err = g.Multimem(0, []int32{1, 2}, false)
-	require.EqualError(t, err, "topology: plain does not declare multicast")
+	require.EqualError(t, err, "plain does not declare multicast")
 }
 
 // TestMultimemOverATree: over NICs, which pass data only, and leaves, the ways of one rail's GPUs
@@ -123,13 +123,13 @@ func TestMultimemOverATree(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = g.Multimem(2, []int32{0, 2, 4, 6}, true)
 	require.EqualError(t, err,
-		"topology: leaf1, on which paths to spine0 meet, does not declare multicast")
+		"leaf1, on which paths to spine0 meet, does not declare multicast")
 	g = able(build(), "leaf1", true, false)
 	_, _, err = g.Multimem(2, []int32{0, 2, 4, 6}, false)
 	require.NoError(t, err)
 	_, _, err = g.Multimem(2, []int32{0, 2, 4, 6}, true)
 	require.EqualError(t, err,
-		"topology: leaf1, on which paths to spine0 meet, does not declare reduce")
+		"leaf1, on which paths to spine0 meet, does not declare reduce")
 }
 
 // TestMultimemByTheOwnNIC: two GPUs of a PCIe switch with two NICs take one each, and the PCIe
@@ -149,7 +149,7 @@ func TestMultimemByTheOwnNIC(t *testing.T) {
 		require.Equal(t, nic+"->switch", names(g, up[i+1])[2])
 	}
 	_, _, err = g.Multimem(0, []int32{0, 2}, true)
-	require.EqualError(t, err, "topology: node0/gpu2 does not hang on node0/pcie, as node0/gpu0 does")
+	require.EqualError(t, err, "node0/gpu2 does not hang on node0/pcie, as node0/gpu0 does")
 }
 
 // TestMultimemParam: presets with switches take it, others say that they do not.
@@ -174,7 +174,7 @@ func TestMultimemParam(t *testing.T) {
 		p.Multimem = true
 		g, err := Build(p)
 		if !can {
-			require.ErrorContains(t, err, "topology: multimem = true: "+c.Name+" takes ", c.Name)
+			require.ErrorContains(t, err, "multimem = true: "+c.Name+" takes ", c.Name)
 			continue
 		}
 		require.NoError(t, err, c.Name)
@@ -183,5 +183,5 @@ func TestMultimemParam(t *testing.T) {
 		}
 	}
 	_, err := Build(Params{Nodes: 2, Multimem: true})
-	require.ErrorContains(t, err, "topology: multimem = true: a cluster takes nodes, node")
+	require.ErrorContains(t, err, "multimem = true: a cluster takes nodes, node")
 }

@@ -68,9 +68,9 @@ type ParamError struct {
 // Error returns one line that names the parameter, its value and what was expected.
 func (e *ParamError) Error() string {
 	if e.Value == "" {
-		return "topology: " + e.Key + ": " + e.Text
+		return e.Key + ": " + e.Text
 	}
-	return fmt.Sprintf("topology: %s = %.60s: %s", e.Key, e.Value, e.Text)
+	return fmt.Sprintf("%s = %.60s: %s", e.Key, e.Value, e.Text)
 }
 
 // badParam returns the error about a whole number.

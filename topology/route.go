@@ -115,7 +115,7 @@ func (g *Graph) Route(src, dst int, buf []int32) []int32 {
 }
 
 func (g *Graph) noRoute(src, dst int) string {
-	return fmt.Sprintf("topology: no route from %s to %s: Connected was not asked",
+	return fmt.Sprintf("no route from %s to %s: Connected was not asked",
 		g.nodes[g.Ranks[src]].Name, g.nodes[g.Ranks[dst]].Name)
 }
 

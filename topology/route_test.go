@@ -288,16 +288,16 @@ func TestRoutePanicsWhereThereIsNoWay(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			g, err := Links(2, tt.wires)
 			require.NoError(t, err)
-			require.EqualError(t, g.Connected(), "topology: no route from gpu0 to gpu1")
+			require.EqualError(t, g.Connected(), "no route from gpu0 to gpu1")
 			require.PanicsWithValue(t,
-				"topology: no route from gpu0 to gpu1: Connected was not asked",
+				"no route from gpu0 to gpu1: Connected was not asked",
 				func() { g.Route(0, 1, nil) })
 		})
 	}
 }
 
 func TestConnectedOfNoRanks(t *testing.T) {
-	require.EqualError(t, (&Graph{}).Connected(), "topology: a network without ranks")
+	require.EqualError(t, (&Graph{}).Connected(), "a network without ranks")
 }
 
 // TestPortsAndRoutesAreAlikeForAllRanks: turning a preset by one rank maps links to links, ports to

@@ -246,17 +246,17 @@ func group(links []Link, n int, end func(*Link) int32) adjacency {
 // is nil if there is a route from every rank to every other.
 func (g *Graph) Connected() error {
 	if len(g.Ranks) == 0 {
-		return fmt.Errorf("topology: a network without ranks")
+		return fmt.Errorf("a network without ranks")
 	}
 	if g.formula != nil {
 		if from, to, ok := g.formula.apart(); ok {
-			return fmt.Errorf("topology: no route from %s to %s", g.Node(from).Name, g.Node(to).Name)
+			return fmt.Errorf("no route from %s to %s", g.Node(from).Name, g.Node(to).Name)
 		}
 		return nil
 	}
 	if g.parts != nil {
 		if from, to, ok := g.parts.apart(); ok {
-			return fmt.Errorf("topology: no route from %s to %s: their NICs hang on no network together",
+			return fmt.Errorf("no route from %s to %s: their NICs hang on no network together",
 				g.nodes[from].Name, g.nodes[to].Name)
 		}
 		return nil
@@ -273,7 +273,7 @@ func (g *Graph) Connected() error {
 			from, to = v, first
 		}
 		if !there[v] || !back[v] {
-			return fmt.Errorf("topology: no route from %s to %s",
+			return fmt.Errorf("no route from %s to %s",
 				g.nodes[from].Name, g.nodes[to].Name)
 		}
 	}

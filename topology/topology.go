@@ -90,7 +90,7 @@ func New(preset string, ranks int, bandwidth unit.Rate, latency unit.Time) (*Gra
 	case "ring":
 		return Ring(ranks, bandwidth, latency)
 	}
-	return nil, fmt.Errorf("topology: preset = %.40q: one of %q is expected", preset, Presets())
+	return nil, fmt.Errorf("preset = %.40q: one of %q is expected", preset, Presets())
 }
 
 // Switch returns ranks around one switch. Each rank has a link up and a link down, so a message

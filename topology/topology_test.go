@@ -197,14 +197,14 @@ func TestImpossibleWires(t *testing.T) {
 		want   string
 	}{
 		{func(w *Wire) { w.Bandwidth = 0 },
-			`topology: link 0: bandwidth = "0 B/s": a rate above zero is expected`},
+			`link 0: bandwidth = "0 B/s": a rate above zero is expected`},
 		{func(w *Wire) { w.Latency = -1 },
-			`topology: link 0: latency = "-1 ps": a time from 0 s to 1000 s is expected`},
+			`link 0: latency = "-1 ps": a time from 0 s to 1000 s is expected`},
 		{func(w *Wire) { w.Latency = unit.Forever },
-			`topology: link 0: latency = "never": a time from 0 s to 1000 s is expected`},
-		{func(w *Wire) { w.From = "" }, `topology: link 0: from = "": ` +
+			`link 0: latency = "never": a time from 0 s to 1000 s is expected`},
+		{func(w *Wire) { w.From = "" }, `link 0: from = "": ` +
 			`a name without blanks, quotes, *, < and > is expected`},
-		{func(w *Wire) { w.To = "a b" }, `topology: link 0: to = "a b": ` +
+		{func(w *Wire) { w.To = "a b" }, `link 0: to = "a b": ` +
 			`a name without blanks, quotes, *, < and > is expected`},
 	}
 	for _, tt := range tests {
@@ -218,27 +218,27 @@ func TestImpossibleWires(t *testing.T) {
 func TestPresetsRefuseWhatNoNetworkHas(t *testing.T) {
 	for _, preset := range Presets() {
 		_, err := New(preset, 0, rate, hop)
-		require.EqualError(t, err, "topology: ranks = 0: 1 to 1048576 are expected")
+		require.EqualError(t, err, "ranks = 0: 1 to 1048576 are expected")
 		_, err = New(preset, MaxRanks+1, rate, hop)
-		require.EqualError(t, err, "topology: ranks = 1048577: 1 to 1048576 are expected")
+		require.EqualError(t, err, "ranks = 1048577: 1 to 1048576 are expected")
 		_, err = New(preset, 2, 0, hop)
-		require.EqualError(t, err, "topology: bandwidth = 0 B/s: a rate above zero is expected")
+		require.EqualError(t, err, "bandwidth = 0 B/s: a rate above zero is expected")
 		_, err = New(preset, 2, rate, -1)
 		require.EqualError(t, err,
-			"topology: latency = -1 ps: a time from 0 s to 1000 s is expected")
+			"latency = -1 ps: a time from 0 s to 1000 s is expected")
 	}
 	_, err := FullMesh(50000, rate, hop)
-	require.EqualError(t, err, "topology: ranks = 50000: "+
+	require.EqualError(t, err, "ranks = 50000: "+
 		"a full-mesh of as many has 2499950000 links; the limit is 2147483647")
 	mesh, err := FullMesh(5000, rate, hop)
 	require.NoError(t, err)
 	require.EqualError(t, mesh.Listable(),
-		"topology: a full-mesh of 5000 ranks has 24995000 links; at most 16777216 are listed")
+		"a full-mesh of 5000 ranks has 24995000 links; at most 16777216 are listed")
 	_, err = mesh.MatchLinks("*")
 	require.Equal(t, mesh.Listable(), err)
 	_, err = New("torus", 2, rate, hop)
 	require.EqualError(t, err,
-		`topology: preset = "torus": one of ["switch" "full-mesh" "ring"] is expected`)
+		`preset = "torus": one of ["switch" "full-mesh" "ring"] is expected`)
 }
 
 func TestOverrideIsAllOrNothing(t *testing.T) {
@@ -251,7 +251,7 @@ func TestOverrideIsAllOrNothing(t *testing.T) {
 	// Half of 1 B/s is nothing: gpu0->gpu1, which comes first, must not be halved either.
 	err = g.Override("*", Change{Share: 500_000})
 	require.EqualError(t, err,
-		"topology: 50 % of 1 B/s, the bandwidth of gpu1->gpu0, is less than 1 B/s")
+		"50 % of 1 B/s, the bandwidth of gpu1->gpu0, is less than 1 B/s")
 	late := unit.Forever
 	for _, bad := range []Change{
 		{Bandwidth: 1, Share: 1}, {Bandwidth: -1}, {Share: -1}, {Bandwidth: 2, Latency: &late},
@@ -302,5 +302,5 @@ func ExampleGraph_Override() {
 	// gpu1->gpu0 12.5 GB/s
 	// gpu2->gpu1 6.25 GB/s
 	// gpu3->gpu2 12.5 GB/s
-	// topology: "gpu1->gpu9" matches no link; nearest: gpu1->gpu2, gpu1->gpu0, gpu0->gpu1
+	// "gpu1->gpu9" matches no link; nearest: gpu1->gpu2, gpu1->gpu0, gpu0->gpu1
 }

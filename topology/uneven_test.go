@@ -189,26 +189,26 @@ func TestUneven(t *testing.T) {
 			"node0/gpu0 node0/gpu1 node0/gpu2 node0/gpu3 node1/gpu0"},
 
 		{"none left", Params{Nodes: 2, Absent: []string{"*/gpu*"}},
-			`topology: absent = ["*/gpu*"]: no rank is left`},
+			`absent = ["*/gpu*"]: no rank is left`},
 		{"no NIC left", Params{Nodes: 2, Absent: []string{"node1/nic*"}},
-			`topology: absent = ["node1/nic*"]: node1 has 4 ranks, and none has a NIC`},
-		{"no such place", Params{Nodes: 2, Absent: []string{"node1/gpu4"}}, "topology: absent = " +
+			`absent = ["node1/nic*"]: node1 has 4 ranks, and none has a NIC`},
+		{"no such place", Params{Nodes: 2, Absent: []string{"node1/gpu4"}}, "absent = " +
 			`"node1/gpu4": matches no GPU and no NIC; nearest: node1/gpu0, node1/gpu1, node1/gpu2`},
-		{"no such node", Params{Nodes: 2, Absent: []string{"node2/gpu3"}}, "topology: absent = " +
+		{"no such node", Params{Nodes: 2, Absent: []string{"node2/gpu3"}}, "absent = " +
 			`"node2/gpu3": matches no GPU and no NIC; nearest: node0/gpu3, node1/gpu3, node0/gpu0`},
 		{"not in the list", Params{Sizes: []int{2, 3}, Absent: []string{"node0/gpu2"}},
-			`topology: absent = "node0/gpu2": matches no GPU and no NIC; nearest: node0/gpu0, ` +
+			`absent = "node0/gpu2": matches no GPU and no NIC; nearest: node0/gpu0, ` +
 				`node0/gpu1, node1/gpu2`},
 		{"an empty node", Params{Sizes: []int{2, 0}},
-			"topology: node.ranks = [2 0]: 1 rank or more in each node are expected"},
-		{"other nodes", Params{Nodes: 3, Sizes: []int{2, 4}}, "topology: node.ranks = [2 4]: " +
+			"node.ranks = [2 0]: 1 rank or more in each node are expected"},
+		{"other nodes", Params{Nodes: 3, Sizes: []int{2, 4}}, "node.ranks = [2 4]: " +
 			"nodes = 3: the ranks of as many nodes are expected, not of 2"},
 		{"other ranks", Params{Ranks: 5, Sizes: []int{2, 4}},
-			"topology: ranks = 5: nodes of [2 4] ranks have 6"},
+			"ranks = 5: nodes of [2 4] ranks have 6"},
 		{"two numbers", Params{Sizes: []int{2, 4}, Node: &Params{Preset: "switch", Ranks: 4,
-			Bandwidth: rate}}, "topology: node.ranks = [2 4]: a number or a list is expected, not both"},
+			Bandwidth: rate}}, "node.ranks = [2 4]: a number or a list is expected, not both"},
 		{"a ring in pieces", Params{Nodes: 2, Absent: []string{"node1/gpu0", "node1/gpu2"},
-			Node: &Params{Preset: "ring", Ranks: 4, Bandwidth: rate}}, "topology: absent = " +
+			Node: &Params{Preset: "ring", Ranks: 4, Bandwidth: rate}}, "absent = " +
 			`["node1/gpu0" "node1/gpu2"]: what is left of node1 does not reach each other`},
 	}
 	for _, tt := range tests {
@@ -243,7 +243,7 @@ func TestRailsApart(t *testing.T) {
 	g, err := Build(Params{Nodes: 3, Node: &Params{Preset: "switch", Ranks: 2, Bandwidth: rate},
 		Network: &Params{Preset: "rails", Bandwidth: rate}, Absent: []string{"node0/nic0", "node1/nic1"}})
 	require.NoError(t, err)
-	require.EqualError(t, g.Connected(), "topology: no route from node0/gpu0 to node1/gpu0: "+
+	require.EqualError(t, g.Connected(), "no route from node0/gpu0 to node1/gpu0: "+
 		"their NICs hang on no network together")
 }
 

@@ -83,22 +83,22 @@ func (t *Trace) validateGPU() error {
 	for n, r := range t.Rows {
 		if r.Rank < 0 || r.Number < 0 || r.Kind > Repetitions ||
 			n > 0 && CompareRows(t.Rows[n-1], r) >= 0 {
-			return fmt.Errorf("trace: row %d: rank %d %s does not follow", n, r.Rank, r.Name())
+			return fmt.Errorf("row %d: rank %d %s does not follow", n, r.Rank, r.Name())
 		}
 	}
 	for n, b := range t.Brackets {
 		switch {
 		case b.Row < 0 || int(b.Row) >= len(t.Rows) || !t.has(b.Track):
-			return fmt.Errorf("trace: bracket %d: row %d of %d, track %d of %d", n, b.Row, len(t.Rows),
+			return fmt.Errorf("bracket %d: row %d of %d, track %d of %d", n, b.Row, len(t.Rows),
 				b.Track, len(t.Tracks))
 		case b.Issued < 0 || b.Issued > b.Ready || b.Ready > b.Start || b.Start > b.End || b.End > t.End:
-			return fmt.Errorf("trace: bracket %d (%q): 0 <= issued <= ready <= start <= end <= %d ps is "+
+			return fmt.Errorf("bracket %d (%q): 0 <= issued <= ready <= start <= end <= %d ps is "+
 				"expected, not %d, %d, %d, %d", n, b.Name, t.End, b.Issued, b.Ready, b.Start, b.End)
 		case n > 0 && compareBrackets(t.Brackets[n-1], b) > 0:
-			return fmt.Errorf("trace: bracket %d (%q) comes after one of row %d that starts at %d ps", n,
+			return fmt.Errorf("bracket %d (%q) comes after one of row %d that starts at %d ps", n,
 				b.Name, t.Brackets[n-1].Row, t.Brackets[n-1].Start)
 		case n > 0 && t.Brackets[n-1].Row == b.Row && t.Brackets[n-1].End > b.Start:
-			return fmt.Errorf("trace: bracket %d (%q) starts at %d ps, while its row is busy until %d ps",
+			return fmt.Errorf("bracket %d (%q) starts at %d ps, while its row is busy until %d ps",
 				n, b.Name, b.Start, t.Brackets[n-1].End)
 		}
 	}
@@ -106,7 +106,7 @@ func (t *Trace) validateGPU() error {
 		from := b.Start
 		for _, w := range b.Waits {
 			if w.From < from || w.To <= w.From || w.To > b.End || w.Peer < -1 {
-				return fmt.Errorf("trace: bracket %d (%q): it waits from %d to %d ps for rank %d: from %d to "+
+				return fmt.Errorf("bracket %d (%q): it waits from %d to %d ps for rank %d: from %d to "+
 					"%d ps at most, for a rank or −1, is expected", n, b.Name, w.From, w.To, w.Peer, from, b.End)
 			}
 			from = w.To
@@ -115,13 +115,13 @@ func (t *Trace) validateGPU() error {
 	for rank, list := range t.SMs {
 		for n, l := range list {
 			if l.At < 0 || l.At > t.End || l.Value < 0 || n > 0 && list[n-1].At >= l.At {
-				return fmt.Errorf("trace: SMs of rank %d: sample %d: %d at %d ps", rank, n, l.Value, l.At)
+				return fmt.Errorf("SMs of rank %d: sample %d: %d at %d ps", rank, n, l.Value, l.At)
 			}
 		}
 	}
 	for n, c := range t.Memories {
 		if err := t.checkCounter(c); err != nil {
-			return fmt.Errorf("trace: memory %d (%q): %w", n, c.Name, err)
+			return fmt.Errorf("memory %d (%q): %w", n, c.Name, err)
 		}
 	}
 	return nil

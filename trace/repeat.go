@@ -91,14 +91,14 @@ func (t *Trace) validateRepeats() error {
 	before := unit.Time(0)
 	for n, r := range t.Repeats {
 		if r.Period <= 0 || r.Times <= 0 || r.At-r.Period < before || r.Takes() > t.End-r.At {
-			return fmt.Errorf("trace: repeat %d: %v at %d ps: it must follow %d ps, and end by %d ps", n,
+			return fmt.Errorf("repeat %d: %v at %d ps: it must follow %d ps, and end by %d ps", n,
 				r, r.At, before, t.End)
 		}
 		before = r.At + r.Takes()
 		within := func(at unit.Time) bool { return at > r.At && at < before }
 		for k, i := range t.Intervals {
 			if within(i.Ready) || within(i.Start) || within(i.Done) || within(i.End) {
-				return fmt.Errorf("trace: interval %d: it begins or ends in what repeat %d leaves out", k, n)
+				return fmt.Errorf("interval %d: it begins or ends in what repeat %d leaves out", k, n)
 			}
 		}
 	}

@@ -85,48 +85,48 @@ func TestValidateRefuses(t *testing.T) {
 		want   string
 	}{
 		{"end", func(t *trace.Trace) { t.End = -1 },
-			"trace: end = -1 ps: at least 0 is expected"},
+			"end = -1 ps: at least 0 is expected"},
 		{"negative lane", func(t *trace.Trace) { t.Tracks[1].Lane = -1 },
-			"trace: track 1: rank 1 lane -1: at least 0 is expected"},
+			"track 1: rank 1 lane -1: at least 0 is expected"},
 		{"tracks out of order", func(t *trace.Trace) { t.Tracks[0].Rank = 1 },
-			"trace: track 1: rank 1 lane 0 does not follow rank 1 lane 0"},
+			"track 1: rank 1 lane 0 does not follow rank 1 lane 0"},
 		{"no such track", func(t *trace.Trace) { t.Intervals[2].Track = 2 },
-			"trace: interval 2: track 2: there are 2"},
+			"interval 2: track 2: there are 2"},
 		{"no such kind", func(t *trace.Trace) { t.Intervals[0].Kind = 77 },
-			"trace: interval 0: unknown kind(77)"},
+			"interval 0: unknown kind(77)"},
 		{"ends before its data is sent", func(t *trace.Trace) { t.Intervals[0].Done = 9 },
-			"trace: interval 0: 0 <= ready <= start <= done <= end <= 10 ps is expected, " +
+			"interval 0: 0 <= ready <= start <= done <= end <= 10 ps is expected, " +
 				"not 0, 0, 9, 8"},
 		{"beyond the end", func(t *trace.Trace) { t.End = 9 },
-			"trace: interval 1: 0 <= ready <= start <= done <= end <= 9 ps is expected, " +
+			"interval 1: 0 <= ready <= start <= done <= end <= 9 ps is expected, " +
 				"not 0, 5, 5, 10"},
 		{"bytes", func(t *trace.Trace) { t.Intervals[0].Bytes = -8 },
-			"trace: interval 0: -8 bytes: at least 0 is expected"},
+			"interval 0: -8 bytes: at least 0 is expected"},
 		{"out of order", func(t *trace.Trace) {
 			t.Intervals[1], t.Intervals[2] = t.Intervals[2], t.Intervals[1]
-		}, "trace: interval 2: track 1 start 5 ps comes after track 1 start 10 ps"},
+		}, "interval 2: track 1 start 5 ps comes after track 1 start 10 ps"},
 		{"overlap", func(t *trace.Trace) { t.Intervals[2].Ready = 9 },
-			"trace: interval 2: ready at 9 ps, while the lane is busy until 10 ps"},
+			"interval 2: ready at 9 ps, while the lane is busy until 10 ps"},
 		{"no such receiver", func(t *trace.Trace) { t.Messages[0].To = -1 },
-			"trace: message 0: from track 0 to track -1: there are 2"},
+			"message 0: from track 0 to track -1: there are 2"},
 		{"arrives before it is sent", func(t *trace.Trace) { t.Messages[0].Arrived = 0 },
-			"trace: message 0: 0 <= sent <= arrived <= 10 ps is expected, not 1, 0"},
+			"message 0: 0 <= sent <= arrived <= 10 ps is expected, not 1, 0"},
 		{"message bytes", func(t *trace.Trace) { t.Messages[1].Bytes = -1 },
-			"trace: message 1: -1 bytes: at least 0 is expected"},
+			"message 1: -1 bytes: at least 0 is expected"},
 		{"no such sending step", func(t *trace.Trace) { t.Messages[0].FromStep = 2 },
-			"trace: message 0: sent by step 2 of track 0: 0 to 1 is expected"},
+			"message 0: sent by step 2 of track 0: 0 to 1 is expected"},
 		{"no such taking step", func(t *trace.Trace) { t.Messages[0].ToStep = -1 },
-			"trace: message 0: taken by step -1 of track 1: 0 to 2 is expected"},
+			"message 0: taken by step -1 of track 1: 0 to 2 is expected"},
 		{"a counter beyond the end", func(t *trace.Trace) { t.Counters[0].Samples[1].At = 11 },
-			`trace: counter 0 ("gpu0->gpu1"): sample 1: 11 ps: 1 to 10 is expected`},
+			`counter 0 ("gpu0->gpu1"): sample 1: 11 ps: 1 to 10 is expected`},
 		{"a counter that goes back in time", func(t *trace.Trace) {
 			t.Counters[0].Samples[1].At = 0
-		}, `trace: counter 0 ("gpu0->gpu1"): sample 1: 0 ps: 1 to 10 is expected`},
+		}, `counter 0 ("gpu0->gpu1"): sample 1: 0 ps: 1 to 10 is expected`},
 		{"a counter that counts down", func(t *trace.Trace) { t.Counters[0].Samples[0].Value = 9 },
-			`trace: counter 0 ("gpu0->gpu1"): sample 1: 8 bytes: at least 9 is expected`},
+			`counter 0 ("gpu0->gpu1"): sample 1: 8 bytes: at least 9 is expected`},
 		{"messages out of order", func(t *trace.Trace) {
 			t.Messages[0], t.Messages[1] = t.Messages[1], t.Messages[0]
-		}, "trace: message 1: sent at 1 ps, comes after one sent at 10 ps"},
+		}, "message 1: sent at 1 ps, comes after one sent at 10 ps"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -8,31 +8,31 @@ import "fmt"
 // executors write valid ones.
 func (t *Trace) Validate() error {
 	if t.End < 0 {
-		return fmt.Errorf("trace: end = %d ps: at least 0 is expected", t.End)
+		return fmt.Errorf("end = %d ps: at least 0 is expected", t.End)
 	}
 	for n, track := range t.Tracks {
 		if track.Rank < 0 || track.Lane < 0 {
-			return fmt.Errorf("trace: track %d: rank %d lane %d: at least 0 is expected",
+			return fmt.Errorf("track %d: rank %d lane %d: at least 0 is expected",
 				n, track.Rank, track.Lane)
 		}
 		if n > 0 && compareTracks(t.Tracks[n-1], track) >= 0 {
-			return fmt.Errorf("trace: track %d: rank %d lane %d does not follow rank %d lane %d",
+			return fmt.Errorf("track %d: rank %d lane %d does not follow rank %d lane %d",
 				n, track.Rank, track.Lane, t.Tracks[n-1].Rank, t.Tracks[n-1].Lane)
 		}
 	}
 	for n := range t.Intervals {
 		if err := t.checkInterval(n); err != nil {
-			return fmt.Errorf("trace: interval %d: %w", n, err)
+			return fmt.Errorf("interval %d: %w", n, err)
 		}
 	}
 	for n := range t.Messages {
 		if err := t.checkMessage(n); err != nil {
-			return fmt.Errorf("trace: message %d: %w", n, err)
+			return fmt.Errorf("message %d: %w", n, err)
 		}
 	}
 	for n, c := range t.Counters {
 		if err := t.checkCounter(c); err != nil {
-			return fmt.Errorf("trace: counter %d (%q): %w", n, c.Name, err)
+			return fmt.Errorf("counter %d (%q): %w", n, c.Name, err)
 		}
 	}
 	if err := t.validateRepeats(); err != nil {

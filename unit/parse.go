@@ -18,7 +18,7 @@ type ParseError struct {
 
 // Error returns one line: package, value, error, and the hint if there is one.
 func (e *ParseError) Error() string {
-	text := "unit: " + quote(e.Value) + ": " + e.Text
+	text := quote(e.Value) + ": " + e.Text
 	if e.Hint != "" {
 		text += "; " + e.Hint
 	}

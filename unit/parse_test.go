@@ -158,7 +158,7 @@ func ExampleParseBytes() {
 	fmt.Println(err)
 	// Output:
 	// 64 MiB at 12.5 GB/s takes 5.36870912 ms
-	// unit: "64M": 64 MiB (67108864) or 64 MB (64000000)?
+	// "64M": 64 MiB (67108864) or 64 MB (64000000)?
 }
 
 // TestWholeNumbers: a number without a fraction is what it is with one, also near the limit.

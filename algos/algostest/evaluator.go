@@ -45,7 +45,7 @@ func EarliestOn(s *schedule.Schedule, m Machine) (ends []unit.Time, err error) {
 		}
 		posted = w.posted
 	}
-	return nil, errors.New("algostest: receives are never posted: a deadlock of rendezvous")
+	return nil, errors.New("receives are never posted: a deadlock of rendezvous")
 }
 
 // newWalk returns a walk that knows when receives were posted in the walk before.
@@ -76,7 +76,7 @@ func connection(rank, lane, toRank, toLane int32, p schedule.Peer) key {
 }
 
 // errMultimem is returned for multimem, which the evaluator does not support.
-var errMultimem = errors.New("algostest: multimem needs a switch; here every connection has a " +
+var errMultimem = errors.New("multimem needs a switch; here every connection has a " +
 	"wire of its own")
 
 // A walk is the state of the evaluator.

@@ -121,15 +121,15 @@ func TestOracleComplains(t *testing.T) {
 		{max, inTurn, `^all_reduce max of float32 on 4 ranks, count 10, exact data: rank 0 element 0`},
 		{scaled, inTurn, `^all_reduce premulsum\(factor=0.5\) of float32 on 4 ranks, count 10, exact`},
 		{sum, func(in [][]float32) [][]float32 { return inTurn(in[1:]) },
-			`^all_reduce sum of float32 on 4 ranks, count 10: reference: outputs of 3 ranks; ` +
+			`^all_reduce sum of float32 on 4 ranks, count 10: outputs of 3 ranks; ` +
 				`there are 4$`},
-		{root, inTurn, `^reduce sum of float32 on 4 ranks, count 10, root 2: reference: rank 0 has 10 ` +
+		{root, inTurn, `^reduce sum of float32 on 4 ranks, count 10, root 2: rank 0 has 10 ` +
 			`output elements; 0 are expected$`},
 		{collective.Spec{Kind: collective.AllGatherV, Type: dtype.Float32, Ranks: 2,
 			Splits: [][]int64{{1, 2}}}, unchanged,
-			`^all_gatherv of float32 on 2 ranks, splits \[\[1 2\]\]: reference: rank 0 has 1 output ` +
+			`^all_gatherv of float32 on 2 ranks, splits \[\[1 2\]\]: rank 0 has 1 output ` +
 				`elements; 3 are expected$`},
-		{collective.Spec{}, inTurn, `^collective: kind Kind\(0\) is none$`},
+		{collective.Spec{}, inTurn, `^kind Kind\(0\) is none$`},
 		{sum, func(in [][]float32) [][]float32 { // right to 12 bits: a cast to a narrower type
 			out := inTurn(in)
 			for i, x := range out[0] {

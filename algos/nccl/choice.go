@@ -75,9 +75,9 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 	}
 	switch {
 	case spec.Kind.Reduces() && !slices.Contains(Types(), spec.Type):
-		return nil, fmt.Errorf("nccl: NCCL has no %v to reduce", spec.Type)
+		return nil, fmt.Errorf("NCCL has no %v to reduce", spec.Type)
 	case spec.Kind.Reduces() && float8(spec.Type) && !m.hasFloat8:
-		return nil, fmt.Errorf("nccl: NCCL %s has no %v to reduce", m.release.name, spec.Type)
+		return nil, fmt.Errorf("NCCL %s has no %v to reduce", m.release.name, spec.Type)
 	}
 	c := &Choice{Time: never, model: m, pieces: cmp.Or(s.Pieces, mostPieces), isTuned: s.Tuner != nil}
 	bytes, found := callBytes(&spec), false
@@ -105,7 +105,7 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 		}
 	}
 	if !found {
-		return nil, fmt.Errorf("nccl: NCCL does no %s by %s%s", called(&spec), s.among(),
+		return nil, fmt.Errorf("NCCL does no %s by %s%s", called(&spec), s.among(),
 			cmp.Or(m.whyNoSwitch(&spec, s.Among), m.whyTaken()))
 	}
 	if c.isTuned {

@@ -84,7 +84,7 @@ func settingAs(a algos.Algorithm, spec collective.Spec, o algos.Options) (Settin
 		}
 	}
 	if among == nil {
-		return Setting{}, fmt.Errorf("nccl: %s has no choice", a.Name)
+		return Setting{}, fmt.Errorf("%s has no choice", a.Name)
 	}
 	return settingOf(spec, param, among)
 }

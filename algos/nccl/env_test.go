@@ -99,7 +99,7 @@ func TestEnvRefuses(t *testing.T) {
 	require.NoError(t, err)
 	spec := collective.Spec{Kind: collective.Broadcast, Type: dtype.Float32, Ranks: 8, Count: 1024}
 	_, err = Choose(spec, Setting{Env: e})
-	require.EqualError(t, err, "nccl: NCCL does no broadcast by any of its algorithms: "+
+	require.EqualError(t, err, "NCCL does no broadcast by any of its algorithms: "+
 		"NCCL_ALGO=tree leaves none")
 }
 

@@ -54,7 +54,7 @@ func TestExchangeOfOne(t *testing.T) {
 // TestExchangeRefuses: what becomes of empty blocks is one of two words, and of all_to_allv alone.
 func TestExchangeRefuses(t *testing.T) {
 	_, err := try(t, exchange(), "nccl:p2p", "empty", "no")
-	require.EqualError(t, err, "algos: nccl:p2p: empty=no: send or skip is expected")
+	require.EqualError(t, err, "nccl:p2p: empty=no: send or skip is expected")
 	_, err = try(t, blocks(collective.AllToAll, 4, 10), "nccl:p2p", "empty", "skip")
 	require.ErrorContains(t, err, `"empty"`)
 }

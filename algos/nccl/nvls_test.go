@@ -207,10 +207,10 @@ func TestNoSwitch(t *testing.T) {
 			"all_reduce sum by NVLS Simple: the switch does not reduce int8 by sum"},
 	} {
 		_, err := try(t, test.spec, test.name, test.params...)
-		require.EqualError(t, err, "algos: "+test.name+": NCCL does no "+test.want)
+		require.EqualError(t, err, ""+test.name+": NCCL does no "+test.want)
 	}
 	_, err := try(t, allReduce(8, 10), "nccl:nvls", "nvls", "often")
-	require.EqualError(t, err, "algos: nccl:nvls: nvls=often: true, false or switch is expected")
+	require.EqualError(t, err, "nccl:nvls: nvls=often: true, false or switch is expected")
 	a, err := algos.FindIn(nccl.Table(), collective.AllReduce, "nccl:auto")
 	require.NoError(t, err)
 	require.Contains(t, a.Picked(allReduce(8, 1<<24), algos.Options{}).What, "NVLS Simple, 16 of 16")

@@ -37,7 +37,7 @@ func p2pOf(spec collective.Spec, s Setting) (*p2p, error) {
 		return nil, err
 	}
 	if spec.InPlace && (spec.Kind == collective.AllToAll || spec.Kind == collective.SendRecv) {
-		return nil, fmt.Errorf("nccl: NCCL does no %v in place", spec.Kind)
+		return nil, fmt.Errorf("NCCL does no %v in place", spec.Kind)
 	}
 	x := &p2p{model: m, spec: plain(spec), channels: s.Channels, rounds: m.rounds()}
 	if x.channels == 0 {

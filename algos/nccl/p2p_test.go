@@ -159,5 +159,5 @@ func TestInPlaceRefused(t *testing.T) {
 	spec := allToAll(4, 64)
 	spec.InPlace = true
 	_, err := p2pOf(spec, Setting{})
-	require.EqualError(t, err, "nccl: NCCL does no all_to_all in place")
+	require.EqualError(t, err, "NCCL does no all_to_all in place")
 }

@@ -45,7 +45,7 @@ func (x *p2p) raggedOf(skipsEmpty bool) (*ragged, error) {
 	for rank := range ranks {
 		most := max(x.spec.In(rank), x.spec.Out(rank)) * int64(x.spec.Type.Width())
 		if most > mostRagged {
-			return nil, fmt.Errorf("nccl: rank %d has %v in blocks of several sizes; at most %v is "+
+			return nil, fmt.Errorf("rank %d has %v in blocks of several sizes; at most %v is "+
 				"expected", rank, unit.Bytes(most), unit.Bytes(mostRagged))
 		}
 	}

@@ -242,5 +242,5 @@ func TestRaggedSays(t *testing.T) {
 func TestRaggedTooLong(t *testing.T) {
 	_, err := p2pOf(allToAllV([][]int64{{0, 1}, {1 << 41, 0}}), Setting{})
 	require.EqualError(t, err,
-		"nccl: rank 0 has 2 TiB in blocks of several sizes; at most 1 TiB is expected")
+		"rank 0 has 2 TiB in blocks of several sizes; at most 1 TiB is expected")
 }

@@ -77,22 +77,22 @@ func TestRefused(t *testing.T) {
 		params []string
 		want   string
 	}{
-		{avg, "nccl:pat", nil, "algos: nccl:pat: NCCL does no reduce_scatter avg by PAT Simple"},
-		{int16s, "nccl:ring", nil, "algos: nccl:ring: NCCL has no int16 to reduce"},
+		{avg, "nccl:pat", nil, "nccl:pat: NCCL does no reduce_scatter avg by PAT Simple"},
+		{int16s, "nccl:ring", nil, "nccl:ring: NCCL has no int16 to reduce"},
 		{allReduce(4, 10), "nccl:ring", []string{"protocol", "fast"},
-			"algos: nccl:ring: protocol=fast: one of ll, ll128, simple, auto is expected"},
-		{allReduce(4, 10), "nccl:auto", []string{"machine", "dgx-2"}, "algos: nccl:auto: " +
+			"nccl:ring: protocol=fast: one of ll, ll128, simple, auto is expected"},
+		{allReduce(4, 10), "nccl:auto", []string{"machine", "dgx-2"}, "nccl:auto: " +
 			"machine=dgx-2: one of dgx-h100, dgx-b200, dgx-a100, dgx-v100, socket is expected"},
 		{allReduce(4, 10), "nccl:auto", []string{"nchannels", "65"},
-			"algos: nccl:auto: nchannels=65: 1 to 64 is expected"},
+			"nccl:auto: nchannels=65: 1 to 64 is expected"},
 		{allReduce(4, 10), "nccl:auto", []string{"nchannels", "few"},
-			"algos: nccl:auto: nchannels=few: 1 to 64, or auto, is expected"},
+			"nccl:auto: nchannels=few: 1 to 64, or auto, is expected"},
 		{allReduce(4, 10), "nccl:tree", []string{"per_node", "3"},
-			"algos: nccl:tree: per_node=3: a divisor of the 4 ranks is expected"},
+			"nccl:tree: per_node=3: a divisor of the 4 ranks is expected"},
 		{allReduce(4, 10), "nccl:tree", []string{"per_node", "0"},
-			"algos: nccl:tree: per_node=0: a divisor of the 4 ranks, or node, is expected"},
+			"nccl:tree: per_node=0: a divisor of the 4 ranks, or node, is expected"},
 		{allReduce(4, 10), "nccl:tree", []string{"per_node", "2", "machine", "socket"},
-			"algos: nccl:tree: per_node=2: of machine=socket it is 1"},
+			"nccl:tree: per_node=2: of machine=socket it is 1"},
 	} {
 		_, err := try(t, test.spec, test.name, test.params...)
 		require.EqualError(t, err, test.want)

@@ -150,7 +150,7 @@ func TestVersionRules(t *testing.T) {
 	float8s := spec(collective.AllReduce, 8, 1<<10)
 	float8s.Type = dtype.Float8E4M3
 	_, err := Choose(float8s, Setting{Version: "2.23.4"})
-	require.EqualError(t, err, "nccl: NCCL 2.23.4 has no float8_e4m3fn to reduce")
+	require.EqualError(t, err, "NCCL 2.23.4 has no float8_e4m3fn to reduce")
 	_, err = Choose(float8s, Setting{Version: "2.24.3"})
 	require.NoError(t, err)
 	for version, channels := range map[string]int{"2.19.4": 32, "2.20.3": 16, "2.30": 16} {

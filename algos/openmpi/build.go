@@ -56,7 +56,7 @@ func (c Choice) open(spec collective.Spec) []Choice {
 func lay(p *schedule.Plan, c Choice) error {
 	p.Lane = func(*schedule.Lane) {}
 	if p.Spec.Kind.Reduces() && !slices.Contains(Operators(), p.Spec.Op) {
-		return fmt.Errorf("openmpi: MPI has no operator %v", p.Spec.Op)
+		return fmt.Errorf("MPI has no operator %v", p.Spec.Op)
 	}
 	if p.Spec.Ranks == 1 || p.Spec.Empty() {
 		return nil
@@ -96,7 +96,7 @@ func write(p *schedule.Plan, decided []Choice) error {
 		known = c.writeBarrier(p)
 	}
 	if !known {
-		return fmt.Errorf("openmpi: %v: what the library does is its own choice", c)
+		return fmt.Errorf("%v: what the library does is its own choice", c)
 	}
 	return nil
 }

@@ -120,10 +120,10 @@ func TestRefused(t *testing.T) {
 		want   string
 	}{
 		{openmpi.Choice{Function: "allgather", Algorithm: "linear"}, 257, 20, // 20 KiB, halves of 257
-			"openmpi: allgather linear: the library's own choice is gather binomial, bcast " +
+			"allgather linear: the library's own choice is gather binomial, bcast " +
 				"split_binary_tree; together they are not written down"},
 		{openmpi.Choice{Function: "reduce_scatter_block", Algorithm: "basic_linear",
-			Inner: "rabenseifner"}, 3, 8, "openmpi: reduce_scatter_block " +
+			Inner: "rabenseifner"}, 3, 8, "reduce_scatter_block " +
 			"basic_linear(reduce=rabenseifner): the library's own choice is " +
 			"reduce rabenseifner, scatter basic_linear; together they are not written down"},
 	} {

@@ -71,7 +71,7 @@ func (c Choice) Check(spec *collective.Spec) error {
 		return err
 	}
 	if f.Kind != spec.Kind {
-		return fmt.Errorf("openmpi: %s is no %v", f.Call, spec.Kind)
+		return fmt.Errorf("%s is no %v", f.Call, spec.Kind)
 	}
 	if _, err := f.Number(c.Algorithm); err != nil {
 		return err
@@ -87,12 +87,12 @@ func (c Choice) Check(spec *collective.Spec) error {
 	}
 	switch {
 	case c.Segment < 0 || c.Segment > 1<<30 || c.Fanout < 0 || c.Fanout > 32:
-		return fmt.Errorf("openmpi: %v: segments of 0 to 2³⁰ bytes and a fan-out of 0 to 32 are "+
+		return fmt.Errorf("%v: segments of 0 to 2³⁰ bytes and a fan-out of 0 to 32 are "+
 			"expected", c)
 	case c.Algorithm == "two_proc" && spec.Ranks != 2:
-		return fmt.Errorf("openmpi: %v is for 2 ranks, not %d", c, spec.Ranks)
+		return fmt.Errorf("%v is for 2 ranks, not %d", c, spec.Ranks)
 	case c.Inner != "" && !c.Composed():
-		return fmt.Errorf("openmpi: %v is not made of a reduce", c)
+		return fmt.Errorf("%v is not made of a reduce", c)
 	}
 	return nil
 }

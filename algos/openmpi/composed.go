@@ -19,7 +19,7 @@ func writeComposed(p *schedule.Plan, of []Choice) error {
 		known = reduceThenScatter(p, of[1], of[2])
 	}
 	if !known {
-		return fmt.Errorf("openmpi: %v: the library's own choice is %s; together they are not "+
+		return fmt.Errorf("%v: the library's own choice is %s; together they are not "+
 			"written down", of[0], Names(of[1:]))
 	}
 	return nil

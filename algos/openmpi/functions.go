@@ -115,7 +115,7 @@ func FunctionOf(name string) (Function, error) {
 		}
 		names = append(names, f.Name)
 	}
-	return Function{}, fmt.Errorf("openmpi: function %q: one of %s is expected", name,
+	return Function{}, fmt.Errorf("function %q: one of %s is expected", name,
 		strings.Join(names, ", "))
 }
 
@@ -131,6 +131,6 @@ func (f *Function) Number(algorithm string) (int, error) {
 		}
 		names = append(names, a.Name)
 	}
-	return 0, fmt.Errorf("openmpi: %s algorithm %q: one of %s is expected", f.Name, algorithm,
+	return 0, fmt.Errorf("%s algorithm %q: one of %s is expected", f.Name, algorithm,
 		strings.Join(names, ", "))
 }

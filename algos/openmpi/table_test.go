@@ -76,15 +76,15 @@ func TestParameters(t *testing.T) {
 			openmpi.Choice{Function: "allreduce", Algorithm: "nonoverlapping", Inner: "in-order_binary"},
 			"openmpi:nonoverlapping(reduce=in-order-binary)", ""},
 		{base: openmpi.Choice{Function: "reduce"}, name: "chain", params: "fanout 33",
-			refuse: "algos: openmpi:chain: fanout=33: 1 to 32 is expected"},
+			refuse: "openmpi:chain: fanout=33: 1 to 32 is expected"},
 		{base: openmpi.Choice{Function: "reduce"}, name: "binary", params: "segment 2GiB",
-			refuse: "algos: openmpi:binary: reduce binary(segment=2147483648): segments of 0 to 2³⁰ " +
+			refuse: "openmpi:binary: reduce binary(segment=2147483648): segments of 0 to 2³⁰ " +
 				"bytes and a fan-out of 0 to 32 are expected"},
 		{base: openmpi.Choice{Function: "allreduce"}, name: "nonoverlapping", params: "reduce ring",
-			refuse: "algos: openmpi:nonoverlapping: reduce=ring: one of tuned, linear, chain, " +
+			refuse: "openmpi:nonoverlapping: reduce=ring: one of tuned, linear, chain, " +
 				"pipeline, binary, binomial, in-order-binary, rabenseifner is expected"},
 		{base: openmpi.Choice{Function: "allreduce"}, name: "ring", params: "segment 64",
-			refuse: `algos: openmpi:ring has no parameter "segment"; it has none`},
+			refuse: `openmpi:ring has no parameter "segment"; it has none`},
 	} {
 		spec := openmpitest.SpecOf(t, test.base, 6, 2, 100)
 		a, err := algos.FindIn(openmpi.Table(), spec.Kind, openmpi.Prefix+test.name)
@@ -122,16 +122,16 @@ func TestUnfit(t *testing.T) {
 	}{
 		{openmpi.Choice{Function: "allreduce"}, "ring", 4,
 			func(s *collective.Spec, _ *algos.Options) { s.Op = collective.Avg },
-			"algos: openmpi:ring: MPI has no operator avg"},
+			"openmpi:ring: MPI has no operator avg"},
 		{openmpi.Choice{Function: "allreduce"}, "ring", 4,
 			func(_ *collective.Spec, o *algos.Options) { o.Channels = 2 },
-			"algos: openmpi:ring: it has neither channels nor slices"},
+			"openmpi:ring: it has neither channels nor slices"},
 		{openmpi.Choice{Function: "allgather"}, "two-proc", 3,
 			func(*collective.Spec, *algos.Options) {},
-			"algos: openmpi:two-proc: allgather two_proc is for 2 ranks, not 3"},
+			"openmpi:two-proc: allgather two_proc is for 2 ranks, not 3"},
 		{openmpi.Choice{Function: "reduce_scatter_block"}, "block-butterfly", 4,
 			func(s *collective.Spec, _ *algos.Options) { s.InPlace = true },
-			"algos: openmpi:block-butterfly: in place MPI leaves the result at the beginning of the " +
+			"openmpi:block-butterfly: in place MPI leaves the result at the beginning of the " +
 				"buffer, not in this rank's block"},
 	} {
 		spec, o := openmpitest.SpecOf(t, test.base, test.ranks, 0, 10), algos.Options{}

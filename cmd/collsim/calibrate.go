@@ -291,7 +291,7 @@ func (a *app) planCalibration(args []string, o *calibrateFlags,
 	}
 	c, err := list[0].Calibration(options)
 	if err != nil && !isScenarioError(err) {
-		return nil, &usageError{file: args[0], text: strings.TrimPrefix(err.Error(), "collsim: ")}
+		return nil, &usageError{file: args[0], text: err.Error()}
 	}
 	return c, err
 }

@@ -7,7 +7,6 @@ import (
 
 	"collsim/formats/measured"
 	"collsim/formats/topofile"
-	"collsim/internal/prose"
 	"collsim/machine"
 	"collsim/report"
 	"collsim/run"
@@ -61,7 +60,7 @@ func (a *app) machineNamed(name string) (*machine.Machine, error) {
 		m, err := machine.Find(name)
 		if err != nil {
 			return nil, &usageError{text: "--machine " + strconv.Quote(name) + ": " +
-				prose.Unprefixed(err), hint: "collsim list machines has all; a file of one ends in .toml " +
+				err.Error(), hint: "collsim list machines has all; a file of one ends in .toml " +
 				"or .xml"}
 		}
 		return m, nil
@@ -72,7 +71,7 @@ func (a *app) machineNamed(name string) (*machine.Machine, error) {
 	}
 	m, err := topofile.Read(filepath.Base(name), text, "")
 	if err != nil {
-		return nil, &usageError{file: name, text: prose.Unprefixed(err)}
+		return nil, &usageError{file: name, text: err.Error()}
 	}
 	return m, nil
 }

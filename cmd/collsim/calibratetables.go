@@ -86,7 +86,7 @@ func (a *app) calibrateMachine(fits []*run.TableFit, o *calibrateFlags) error {
 	}
 	m, err := run.FitMachine(fits)
 	if err != nil {
-		return &usageError{text: "--together: " + strings.TrimPrefix(err.Error(), "collsim: ")}
+		return &usageError{text: "--together: " + err.Error()}
 	}
 	object, err := report.MachineFitJSON(m)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"collsim/formats/arrays"
 	"collsim/internal/input"
 	"collsim/internal/output"
-	"collsim/internal/prose"
 	"collsim/run"
 	"collsim/unit"
 )
@@ -84,7 +83,7 @@ func (s *sizeFlag) Set(text string) error {
 		err = errors.New("more than nothing is expected")
 	}
 	if err != nil {
-		return errors.New(prose.Unprefixed(err))
+		return err
 	}
 	*s = sizeFlag(n)
 	return nil

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"collsim/internal/prose"
 	"collsim/machine"
 )
 
@@ -32,7 +31,7 @@ func machines() (list []entry) {
 func (o *networkFlags) completeMachine() error {
 	m, err := machine.Find(o.machine)
 	if err != nil {
-		return &usageError{text: "--machine " + strconv.Quote(o.machine) + ": " + prose.Unprefixed(err),
+		return &usageError{text: "--machine " + strconv.Quote(o.machine) + ": " + err.Error(),
 			hint: "collsim list machines has all"}
 	}
 	if other := changed(o.flags, "topology", "ranks", "shape", "k", "node", "network"); other != "" {

@@ -313,7 +313,7 @@ func (a *app) read(name string) ([]byte, error) {
 		}
 		text, err := scenarios.Example(example)
 		if err != nil {
-			return nil, &usageError{text: strings.TrimPrefix(err.Error(), "scenarios: ")}
+			return nil, &usageError{text: err.Error()}
 		}
 		return text, nil
 	case name == "-":

@@ -215,7 +215,7 @@ func (in *opened) directory(read func(string) ([]byte, error)) (err error) {
 		names, err = chakra.Sort(names)
 	}
 	if err != nil {
-		return &usageError{file: in.name, text: strings.TrimPrefix(err.Error(), "chakra: ")}
+		return &usageError{file: in.name, text: err.Error()}
 	}
 	for _, name := range names {
 		text, err := read(name)

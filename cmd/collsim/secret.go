@@ -7,7 +7,6 @@ import (
 
 	"collsim/hw/gate"
 	"collsim/internal/input"
-	"collsim/internal/prose"
 	"collsim/unit"
 )
 
@@ -35,7 +34,7 @@ func secretOfRun() (gate.Secret, error) {
 		}
 		b, readErr := input.Limit{Bytes: unit.MiB}.File(name)
 		if readErr != nil {
-			return gate.Secret{}, &usageError{text: of + ": " + prose.Unprefixed(readErr)}
+			return gate.Secret{}, &usageError{text: of + ": " + readErr.Error()}
 		}
 		text = string(b)
 	case text == "":

@@ -108,7 +108,7 @@ func TestMismatch(t *testing.T) {
 			}
 		}, "gpu1 (rank 1) is root, but barrier has none"},
 		{func(l []Request) { l[2].Does.Kind = 99 },
-			"gpu2 (rank 2): collective: Kind(99) is no communication"},
+			"gpu2 (rank 2): Kind(99) is no communication"},
 		{func(l []Request) { l[2].Err = broken },
 			"gpu2 (rank 2) cannot take part: its buffer is on another device"},
 	} {

@@ -112,7 +112,7 @@ type Race struct {
 
 // Error names both operations.
 func (r *Race) Error() string {
-	return fmt.Sprintf("symmetric: %s: race on bytes %d to %d of rank %d: %v and %v have no signal "+
+	return fmt.Sprintf("%s: race on bytes %d to %d of rank %d: %v and %v have no signal "+
 		"or barrier between them", r.Group, r.From, r.To-1, r.Owner, &r.Operations[0], &r.Operations[1])
 }
 

@@ -26,7 +26,7 @@ type Allocation struct {
 func (m *Member) Alloc(size int64) (*Allocation, error) {
 	a, err := m.reserve(size)
 	if err != nil {
-		return nil, fmt.Errorf("symmetric: %s: rank %d: %w", m.group.key, m.self.Rank, err)
+		return nil, fmt.Errorf("%s: rank %d: %w", m.group.key, m.self.Rank, err)
 	}
 	m.next = a.end()
 	return a, nil
@@ -139,7 +139,7 @@ func (a *Allocation) buffer(notes []note, call string) *Buffer {
 
 // wrong makes the error of an invalid argument.
 func (b *Buffer) wrong(format string, args ...any) error {
-	return fmt.Errorf("symmetric: %s: rank %d: %w", b.member.group.key, b.member.self.Rank,
+	return fmt.Errorf("%s: rank %d: %w", b.member.group.key, b.member.self.Rank,
 		fmt.Errorf(format, args...))
 }
 

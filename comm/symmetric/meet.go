@@ -40,7 +40,7 @@ type Mismatch struct {
 
 // Error names all values and all ranks.
 func (m *Mismatch) Error() string {
-	text := fmt.Sprintf("symmetric: %s: ranks differ in %s:", m.Group, m.What)
+	text := fmt.Sprintf("%s: ranks differ in %s:", m.Group, m.What)
 	for i, v := range m.Values {
 		if i > 0 {
 			text += ";"
@@ -62,7 +62,7 @@ func (w *World) meet(ctx context.Context, name string, m *meeting) ([]note, erro
 	}
 	s, err := w.meets.Join(ctx, name, q)
 	if err != nil {
-		return nil, fmt.Errorf("symmetric: %w", err)
+		return nil, err
 	}
 	notes := make([]note, len(s.Members))
 	for i := range s.Members {

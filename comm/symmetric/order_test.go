@@ -134,7 +134,7 @@ func TestNoneHangs(t *testing.T) {
 			`group "tp of ranks 0, 1#0.1": 1 of 2 members have joined (rank 1); missing rank 0`},
 	} {
 		errs := run(c.scripts...)
-		requireAll(t, errs, "symmetric: ")
+		requireAll(t, errs, "")
 		require.ErrorContains(t, errs[0], c.want+": context canceled", c.name)
 		require.ErrorIs(t, errs[0], context.Canceled, c.name)
 	}
@@ -155,7 +155,7 @@ func TestMissing(t *testing.T) {
 		}
 	}
 	first := enable(ended)(0)
-	require.EqualError(t, first, `symmetric: group "tp of ranks 3, 5, 8#0": 1 of 3 members have `+
+	require.EqualError(t, first, `group "tp of ranks 3, 5, 8#0": 1 of 3 members have `+
 		`joined (rank 3 of the world); missing rank 5, 8 of the world: context canceled`)
 	for _, i := range []int{2, 1} {
 		require.EqualError(t, enable(background)(i), first.Error())

@@ -92,7 +92,7 @@ func (b *Buffer) pad(k padKey) chan []int64 {
 func (b *Buffer) signal(ctx context.Context, name string, k padKey, clock []int64) error {
 	m, g := b.member, b.member.group
 	_, err := g.exchange(ctx, nil, b.pad(k), clock, func() error {
-		return fmt.Errorf("symmetric: %s: %s of rank %d on channel %d: rank %d has not awaited the "+
+		return fmt.Errorf("%s: %s of rank %d on channel %d: rank %d has not awaited the "+
 			"signal before: %w", g.key, name, m.self.Rank, k.channel, g.ranks[k.to], context.Cause(ctx))
 	})
 	return err
@@ -111,7 +111,7 @@ func (b *Buffer) wait(ctx context.Context, name string, from []int, channel int)
 				}
 			}
 			slices.Sort(missing)
-			return fmt.Errorf("symmetric: %s: %s of rank %d on channel %d: no signal of %s: %w", g.key,
+			return fmt.Errorf("%s: %s of rank %d on channel %d: no signal of %s: %w", g.key,
 				name, m.self.Rank, channel, listed(missing), context.Cause(ctx))
 		})
 		if err != nil {

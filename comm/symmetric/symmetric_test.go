@@ -199,7 +199,7 @@ func TestEnable(t *testing.T) {
 	}
 	a, b := symmetric.Self{Host: "a"}, symmetric.Self{Host: "b"}
 	requireAll(t, enable(a, a, b, a),
-		`symmetric: tp of ranks 0…3: ranks differ in host, where peer-mapping needs one: "a" of `+
+		`tp of ranks 0…3: ranks differ in host, where peer-mapping needs one: "a" of `+
 			`ranks 0, 1, 3; "b" of rank 2`)
 	for _, m := range []symmetric.Mechanism{symmetric.Fabric, symmetric.Network} {
 		a.Mechanism, b.Mechanism = m, m
@@ -219,10 +219,10 @@ func TestEnable(t *testing.T) {
 		`group "tp": 513 ranks: 1 to 512 are expected`: upTo(513),
 	} {
 		_, err := w.Enable(background, "tp", ranks, symmetric.Self{})
-		require.EqualError(t, err, "symmetric: "+want)
+		require.EqualError(t, err, ""+want)
 	}
 	_, err := w.Enable(background, "", []int{0}, symmetric.Self{})
-	require.EqualError(t, err, `symmetric: group "": a name is expected`)
+	require.EqualError(t, err, `group "": a name is expected`)
 }
 
 // TestIdentity: enabling again gives the same member, in any order of the ranks; the same name with
@@ -320,7 +320,7 @@ func TestReduce(t *testing.T) {
 			}
 		}
 		err := symmetric.Reduce(b, collective.Sum, 18, sum)
-		if want := fmt.Sprintf("symmetric: tp of ranks 0…2: rank %d: reduce: 18 is no multiple of the 4 "+
+		if want := fmt.Sprintf("tp of ranks 0…2: rank %d: reduce: 18 is no multiple of the 4 "+
 			"bytes of an element", m.Rank); err == nil || err.Error() != want {
 			return fmt.Errorf("%w, want %s", err, want)
 		}
@@ -356,7 +356,7 @@ func TestReduce(t *testing.T) {
 			return err
 		})
 	}
-	require.EqualError(t, far(symmetric.Network)[0], "symmetric: far of ranks 0, 1: rank 0: store: "+
+	require.EqualError(t, far(symmetric.Network)[0], "far of ranks 0, 1: rank 0: store: "+
 		"nothing multicasts over network")
 	require.NoError(t, errors.Join(far(symmetric.Fabric)...))
 }

@@ -123,7 +123,7 @@ func (w *World) Enable(ctx context.Context, name string, ranks []int, self Self)
 	if m != nil && m.group.ended.Err() == nil {
 		defer w.mu.Unlock()
 		if m.self != self {
-			return nil, fmt.Errorf("symmetric: %s: rank %d is enabled as %+v, and not as %+v", key,
+			return nil, fmt.Errorf("%s: rank %d is enabled as %+v, and not as %+v", key,
 				self.Rank, m.self, self)
 		}
 		return m, nil
@@ -160,7 +160,7 @@ func (w *World) Enable(ctx context.Context, name string, ranks []int, self Self)
 func place(name string, ranks []int, rank int) (int, error) {
 	at, ok := slices.BinarySearch(ranks, rank)
 	refuse := func(format string, args ...any) (int, error) {
-		return 0, fmt.Errorf("symmetric: group %q: "+format, append([]any{name}, args...)...)
+		return 0, fmt.Errorf("group %q: "+format, append([]any{name}, args...)...)
 	}
 	switch {
 	case name == "":

@@ -100,7 +100,7 @@ func TestArchivesThatLie(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := readBytes("x.npz", archive(t, tt.members...))
-			require.EqualError(t, err, "arrays: x.npz: "+tt.want)
+			require.EqualError(t, err, "x.npz: "+tt.want)
 		})
 	}
 }
@@ -124,7 +124,7 @@ func TestOverlappingMembers(t *testing.T) {
 func TestDamagedDirectory(t *testing.T) {
 	file := archive(t, honest("a.npy", whole(t, Array{Type: dtype.Uint8, Data: []byte{1}})))
 	_, err := readBytes("x.npz", file[:len(file)-1])
-	require.EqualError(t, err, "arrays: x.npz: its archive's directory cannot be read "+
+	require.EqualError(t, err, "x.npz: its archive's directory cannot be read "+
 		"(zip: not a valid zip file); is the file complete?")
 }
 

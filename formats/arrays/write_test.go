@@ -98,7 +98,7 @@ func TestWriteErrors(t *testing.T) {
 	for _, tt := range tests {
 		dir := t.TempDir()
 		path := filepath.Join(dir, tt.file)
-		require.EqualError(t, Write(path, tt.arrays), "arrays: "+path+": "+tt.want)
+		require.EqualError(t, Write(path, tt.arrays), ""+path+": "+tt.want)
 		left, err := os.ReadDir(dir)
 		require.NoError(t, err)
 		require.Empty(t, left, "nothing stays behind")
@@ -166,9 +166,9 @@ func TestRanksErrors(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	a := Array{Type: dtype.Uint8, Shape: []int64{1}, Data: []byte{1}}
 	b := Array{Type: dtype.Int8, Shape: []int64{1}, Data: []byte{1}}
-	require.EqualError(t, WriteRanks(at("a.npy"), []Array{a, {}}), "arrays: "+at("a.npy")+
+	require.EqualError(t, WriteRanks(at("a.npy"), []Array{a, {}}), ""+at("a.npy")+
 		": a .npy cannot leave out ranks, and 1 of 2 have data; .npz or .safetensors can")
-	require.EqualError(t, WriteRanks(at("a.npy"), []Array{a, b}), "arrays: "+at("a.npy")+
+	require.EqualError(t, WriteRanks(at("a.npy"), []Array{a, b}), ""+at("a.npy")+
 		": rank0 is (1,) of uint8, rank1 is (1,) of int8; a .npy has one shape and type for all,"+
 		" .npz and .safetensors do not")
 	require.ErrorContains(t, WriteRanks(at("a.npy"), nil), "0 of 0 have data")
@@ -177,15 +177,15 @@ func TestRanksErrors(t *testing.T) {
 
 	require.NoError(t, WriteRanks(at("{rank}.npy"), []Array{a, b}))
 	_, err := ReadRanks(at("{rank}.npy"), Want{Ranks: 3})
-	require.EqualError(t, err, "arrays: "+at("2.npy")+": no such file or directory")
+	require.EqualError(t, err, ""+at("2.npy")+": no such file or directory")
 	_, err = ReadRanks(at("{rank}.npy"), Want{Ranks: 0})
 	require.ErrorContains(t, err, "0 ranks cannot have data")
 	_, err = ReadRanks(at("{rank}.npy"), Want{Ranks: 2, Counts: []int64{1, 2}})
-	require.EqualError(t, err, "arrays: "+at("1.npy")+
+	require.EqualError(t, err, ""+at("1.npy")+
 		": gives rank 1 shape (1,), a count of 1; a count of 2 is expected")
 	require.NoError(t, WriteRanks(at("0.npz"), []Array{a, b}))
 	_, err = ReadRanks(at("{rank}.npz"), Want{Ranks: 1})
-	require.EqualError(t, err, "arrays: "+at("0.npz")+
+	require.EqualError(t, err, ""+at("0.npz")+
 		`: holds tensors "rank0", "rank1"; one is expected, that of rank 0`)
 	require.PanicsWithValue(t, "arrays: 1 counts for 2 ranks", func() {
 		_, _ = ReadRanks(at("0.npz"), Want{Ranks: 2, Counts: []int64{1}})

@@ -60,16 +60,16 @@ func Sort(names []string) ([]string, error) {
 		rank, err := strconv.Atoi(number)
 		switch {
 		case !ok || err != nil || rank < 0 || strconv.Itoa(rank) != number:
-			return nil, fmt.Errorf("chakra: %s: a name such as trace.0.et is expected, with the rank "+
+			return nil, fmt.Errorf("%s: a name such as trace.0.et is expected, with the rank "+
 				"before the extension", name)
 		case i > 0 && prefix != first:
-			return nil, fmt.Errorf("chakra: %s does not belong to %s, the trace of %s",
+			return nil, fmt.Errorf("%s does not belong to %s, the trace of %s",
 				name, first, names[0])
 		case rank >= len(names):
-			return nil, fmt.Errorf("chakra: %s is one of %d files; the ranks 0…%d are expected",
+			return nil, fmt.Errorf("%s is one of %d files; the ranks 0…%d are expected",
 				name, len(names), len(names)-1)
 		case sorted[rank] != "":
-			return nil, fmt.Errorf("chakra: %s and %s are of the same rank", sorted[rank], name)
+			return nil, fmt.Errorf("%s and %s are of the same rank", sorted[rank], name)
 		}
 		first, sorted[rank] = prefix, name
 	}

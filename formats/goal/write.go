@@ -29,7 +29,7 @@ func Write(w io.Writer, s *schedule.Schedule) error {
 		lanes: map[laneKey]*laneEnd{}, tags: map[connection]int32{}, used: map[[2]int32]int32{}}
 	_, err := schedule.Execute(s, schedule.Limits{}, schedule.Hooks{Step: p.step})
 	if err != nil {
-		return fmt.Errorf("goal: %w", err)
+		return err
 	}
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "num_ranks %d\n", s.Spec.Ranks)
@@ -39,7 +39,7 @@ func Write(w io.Writer, s *schedule.Schedule) error {
 		fmt.Fprintf(out, "}\n")
 	}
 	if err := out.Flush(); err != nil {
-		return fmt.Errorf("goal: %w", err)
+		return err
 	}
 	return nil
 }

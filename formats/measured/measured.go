@@ -133,5 +133,5 @@ func (e *ParseError) Error() string {
 	if e.Column > 0 {
 		place += fmt.Sprintf(":%d", e.Column)
 	}
-	return fmt.Sprintf("measured: %s: %.60q: %s", place, e.Value, e.Text)
+	return fmt.Sprintf("%s: %.60q: %s", place, e.Value, e.Text)
 }

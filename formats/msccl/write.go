@@ -42,27 +42,27 @@ func Write(w io.Writer, s *schedule.Schedule, o WriteOptions) ([]string, error) 
 	}
 	proto, err := findProtocol(o.Protocol)
 	if err != nil {
-		return nil, fmt.Errorf("msccl: %w", err)
+		return nil, err
 	}
 	rt, err := findRuntime(o.Runtime)
 	if err != nil {
-		return nil, fmt.Errorf("msccl: %w", err)
+		return nil, err
 	}
 	label, err := labelOf(&s.Spec, rt)
 	if err != nil {
-		return nil, fmt.Errorf("msccl: %w", err)
+		return nil, err
 	}
 	x, err := gather(s)
 	if err != nil {
-		return nil, fmt.Errorf("msccl: %w", err)
+		return nil, err
 	}
 	p, err := x.program(label, proto)
 	if err != nil {
-		return nil, fmt.Errorf("msccl: %w", err)
+		return nil, err
 	}
 	p.sizes(&o, rt, unit.Bytes(x.whole*int64(s.Spec.Type.Width())))
 	if err := tryOut(p, s, x.whole, rt.name, o.Prove); err != nil {
-		return nil, fmt.Errorf("msccl: %w", err)
+		return nil, err
 	}
 	b := bufio.NewWriter(w)
 	p.print(b)

@@ -42,10 +42,10 @@ const MaxJSONSlices = 1_000_000
 // bytes. It returns an error if the trace is not valid or w fails.
 func Write(w io.Writer, t *trace.Trace, o Options) error {
 	if err := t.Validate(); err != nil {
-		return fmt.Errorf("perfetto: %w", err)
+		return err
 	}
 	if err := writeProto(w, newView(t, o)); err != nil {
-		return fmt.Errorf("perfetto: %w", err)
+		return err
 	}
 	return nil
 }
@@ -54,14 +54,14 @@ func Write(w io.Writer, t *trace.Trace, o Options) error {
 // has more than MaxJSONSlices intervals or is not valid, or if w fails.
 func WriteJSON(w io.Writer, t *trace.Trace, o Options) error {
 	if n := len(t.Intervals); n > MaxJSONSlices {
-		return fmt.Errorf("perfetto: %d slices: a .json trace holds at most %d; write a .pftrace",
+		return fmt.Errorf("%d slices: a .json trace holds at most %d; write a .pftrace",
 			n, MaxJSONSlices)
 	}
 	if err := t.Validate(); err != nil {
-		return fmt.Errorf("perfetto: %w", err)
+		return err
 	}
 	if err := writeJSON(w, newView(t, o)); err != nil {
-		return fmt.Errorf("perfetto: %w", err)
+		return err
 	}
 	return nil
 }

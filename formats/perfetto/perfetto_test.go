@@ -351,14 +351,14 @@ func TestSpeedsOfAWholeLink(t *testing.T) {
 func TestRefused(t *testing.T) {
 	long := &trace.Trace{Intervals: make([]trace.Interval, perfetto.MaxJSONSlices+1)}
 	require.EqualError(t, perfetto.WriteJSON(&bytes.Buffer{}, long, perfetto.Options{}),
-		"perfetto: 1000001 slices: a .json trace holds at most 1000000; write a .pftrace")
+		"1000001 slices: a .json trace holds at most 1000000; write a .pftrace")
 
 	broken := &trace.Trace{End: -1}
-	const want = "perfetto: trace: end = -1 ps: at least 0 is expected"
+	const want = "end = -1 ps: at least 0 is expected"
 	require.EqualError(t, perfetto.WriteJSON(&bytes.Buffer{}, broken, perfetto.Options{}), want)
 	require.EqualError(t, perfetto.Write(&bytes.Buffer{}, broken, perfetto.Options{}), want)
 
-	const full = "perfetto: the disk is full"
+	const full = "the disk is full"
 	require.EqualError(t, perfetto.Write(fullDisk{}, pair(), perfetto.Options{}), full)
 	require.EqualError(t, perfetto.WriteJSON(fullDisk{}, pair(), perfetto.Options{}), full)
 }

@@ -158,18 +158,18 @@ func (o CampaignOptions) complete() CampaignOptions {
 // check validates the options.
 func (o *CampaignOptions) check() error {
 	if o.Ranks < 2 || o.Budget < 0 || o.Local < 0 {
-		return fmt.Errorf("calibrate: %d ranks, budgets of %v and %v: at least 2 and 0 are expected",
+		return fmt.Errorf("%d ranks, budgets of %v and %v: at least 2 and 0 are expected",
 			o.Ranks, o.Budget, o.Local)
 	}
 	for _, n := range o.Sizes {
 		if n <= 0 || n%4 != 0 || n > unit.GiB {
-			return fmt.Errorf("calibrate: a message of %v: a multiple of 4 B up to 1 GiB is expected", n)
+			return fmt.Errorf("a message of %v: a multiple of 4 B up to 1 GiB is expected", n)
 		}
 	}
 	names := map[string]bool{}
 	for _, class := range o.Classes {
 		if class.Name == "" || names[class.Name] || len(class.Pairs) == 0 || class.Wires < 0 {
-			return fmt.Errorf("calibrate: class %q with %d pairs over %d wires: a name of its own, a pair "+
+			return fmt.Errorf("class %q with %d pairs over %d wires: a name of its own, a pair "+
 				"and no fewer than 0 wires are expected", class.Name, len(class.Pairs), class.Wires)
 		}
 		names[class.Name] = true
@@ -177,7 +177,7 @@ func (o *CampaignOptions) check() error {
 		for _, pair := range class.Pairs {
 			for _, rank := range pair {
 				if rank < 0 || rank >= o.Ranks || taken[rank] {
-					return fmt.Errorf("calibrate: class %s: rank %d of pair %v: one of %d ranks is expected "+
+					return fmt.Errorf("class %s: rank %d of pair %v: one of %d ranks is expected "+
 						"that is in no other pair", class.Name, rank, pair, o.Ranks)
 				}
 				taken[rank] = true
@@ -244,7 +244,7 @@ func (e *Experiment) Sample(r *hw.Result) Sample {
 // Slots must be 0, any number, as the formulas assume. With an error it returns the samples so far.
 func (c *Campaign) Measure(ctx context.Context, d hw.Executor, env hw.Env) ([]Sample, error) {
 	if env.Slots != 0 {
-		return nil, fmt.Errorf("calibrate: %d slots: experiments need any number of them, 0", env.Slots)
+		return nil, fmt.Errorf("%d slots: experiments need any number of them, 0", env.Slots)
 	}
 	return c.measure(ctx, d, env, c.zeros())
 }
@@ -260,7 +260,7 @@ func (c *Campaign) measure(
 		e := &c.Experiments[i]
 		result, err := d.Run(ctx, e.job(env, zeros))
 		if err != nil {
-			return samples, fmt.Errorf("calibrate: %s: %w", e.Name, err)
+			return samples, fmt.Errorf("%s: %w", e.Name, err)
 		}
 		samples = append(samples, e.Sample(result))
 		if c.Done != nil {

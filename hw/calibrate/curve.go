@@ -59,7 +59,7 @@ func (c Curve) at(size unit.Bytes, alpha unit.Time, rate unit.Rate) (unit.Time, 
 		err = fmt.Errorf("%v", t)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("calibrate: the curve at %v, for a latency of %v and %v: %w", size, alpha,
+		return 0, fmt.Errorf("the curve at %v, for a latency of %v and %v: %w", size, alpha,
 			rate, err)
 	}
 	return t, nil

@@ -141,7 +141,7 @@ func (p *planner) build(name string, in, out []int64, plan schedule.Plan, parts 
 		Ranks: p.options.Ranks, Splits: [][]int64{in, out}}
 	s, err := schedule.Build(plan)
 	if err != nil {
-		p.err = fmt.Errorf("calibrate: %s: %w", name, err)
+		p.err = fmt.Errorf("%s: %w", name, err)
 		return
 	}
 	p.campaign.Experiments = append(p.campaign.Experiments,

@@ -136,7 +136,7 @@ func newRangeFit(series []Series, o Options) (*rangeFit, error) {
 		s := &series[i]
 		for _, p := range s.Points {
 			if p.Size <= 0 || p.Time <= 0 || p.Spread < 0 {
-				return nil, fmt.Errorf("calibrate: %v in %v, spread %v: a size and a time above 0 are "+
+				return nil, fmt.Errorf("%v in %v, spread %v: a size and a time above 0 are "+
 					"expected, and a spread of at least 0", p.Size, p.Time, p.Spread)
 			}
 			key := p.Size
@@ -148,7 +148,7 @@ func newRangeFit(series []Series, o Options) (*rangeFit, error) {
 	}
 	slices.SortStableFunc(f.points, func(a, b point) int { return cmp.Compare(a.key, b.key) })
 	if len(f.points) == 0 {
-		return nil, fmt.Errorf("calibrate: no points")
+		return nil, fmt.Errorf("no points")
 	}
 	var keys []unit.Bytes
 	for _, p := range f.points {

@@ -116,14 +116,14 @@ func TestSimulatedCurve(t *testing.T) {
 
 func TestFitRangesErrors(t *testing.T) {
 	_, err := FitRanges(nil, Options{})
-	require.EqualError(t, err, "calibrate: no points")
+	require.EqualError(t, err, "no points")
 	_, err = FitRanges([]Series{{Points: []Point{{Size: 8, Time: 0}}, Curve: Hockney}}, Options{})
-	require.EqualError(t, err, "calibrate: 8 B in 0 s, spread 0 s: a size and a time above 0 are "+
+	require.EqualError(t, err, "8 B in 0 s, spread 0 s: a size and a time above 0 are "+
 		"expected, and a spread of at least 0")
 	_, err = FitRanges([]Series{{Points: []Point{{Size: 8, Time: 5}},
 		Curve: func(unit.Bytes, unit.Time, unit.Rate) (unit.Time, error) {
 			return 0, errors.New("no way")
 		}}}, Options{})
-	require.ErrorContains(t, err, "calibrate: the curve at 8 B")
+	require.ErrorContains(t, err, "the curve at 8 B")
 	require.ErrorContains(t, err, "no way")
 }

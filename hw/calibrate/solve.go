@@ -124,24 +124,24 @@ func weight(s *Sample, noise float64) float64 { return 1 / math.Hypot(1, s.Sprea
 // check validates the samples.
 func check(names []string, samples []Sample) error {
 	if len(samples) == 0 {
-		return fmt.Errorf("calibrate: no samples")
+		return fmt.Errorf("no samples")
 	}
 	for i := range samples {
 		s := &samples[i]
 		switch {
 		case !(s.Time > 0) || math.IsInf(s.Time, 0):
-			return fmt.Errorf("calibrate: sample %d (%s): time %v: a time above 0 is expected", i+1,
+			return fmt.Errorf("sample %d (%s): time %v: a time above 0 is expected", i+1,
 				s.Name, s.Time)
 		case !(s.Spread >= 0) || math.IsInf(s.Spread, 0):
-			return fmt.Errorf("calibrate: sample %d (%s): spread %v: at least 0 is expected", i+1,
+			return fmt.Errorf("sample %d (%s): spread %v: at least 0 is expected", i+1,
 				s.Name, s.Spread)
 		case len(s.Parts) != len(names):
-			return fmt.Errorf("calibrate: sample %d (%s) has %d parts: %d are expected", i+1, s.Name,
+			return fmt.Errorf("sample %d (%s) has %d parts: %d are expected", i+1, s.Name,
 				len(s.Parts), len(names))
 		}
 		for j, part := range s.Parts {
 			if !(part >= 0) || math.IsInf(part, 0) {
-				return fmt.Errorf("calibrate: sample %d (%s): %v of %s: at least 0 is expected", i+1,
+				return fmt.Errorf("sample %d (%s): %v of %s: at least 0 is expected", i+1,
 					s.Name, part, names[j])
 			}
 		}

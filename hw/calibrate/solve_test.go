@@ -147,16 +147,16 @@ func TestSolveErrors(t *testing.T) {
 		samples []Sample
 		want    string
 	}{
-		{nil, "calibrate: no samples"},
+		{nil, "no samples"},
 		{[]Sample{{Name: "x", Parts: []float64{1}}},
-			"calibrate: sample 1 (x): time 0: a time above 0 is expected"},
+			"sample 1 (x): time 0: a time above 0 is expected"},
 		{[]Sample{{Name: "x", Time: math.NaN(), Parts: []float64{1}}},
-			"calibrate: sample 1 (x): time NaN: a time above 0 is expected"},
+			"sample 1 (x): time NaN: a time above 0 is expected"},
 		{[]Sample{{Name: "x", Time: 1, Spread: -1, Parts: []float64{1}}},
-			"calibrate: sample 1 (x): spread -1: at least 0 is expected"},
-		{[]Sample{{Name: "x", Time: 1}}, "calibrate: sample 1 (x) has 0 parts: 1 are expected"},
+			"sample 1 (x): spread -1: at least 0 is expected"},
+		{[]Sample{{Name: "x", Time: 1}}, "sample 1 (x) has 0 parts: 1 are expected"},
 		{[]Sample{{Name: "x", Time: 1, Parts: []float64{-2}}},
-			"calibrate: sample 1 (x): -2 of α: at least 0 is expected"},
+			"sample 1 (x): -2 of α: at least 0 is expected"},
 	}
 	for _, tt := range tests {
 		_, err := Solve([]string{"α"}, tt.samples, Options{})

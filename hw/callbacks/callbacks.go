@@ -103,7 +103,7 @@ func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	}
 	spec := &job.Schedule.Spec
 	if e.config.Short == Refuse && !spec.Kind.Splits() && spec.Count < int64(spec.Ranks) {
-		return nil, hw.Refuse("callbacks: %d elements for %d ranks: some would have none", spec.Count,
+		return nil, hw.Refuse("%d elements for %d ranks: some would have none", spec.Count,
 			spec.Ranks)
 	}
 	r := newRun(ctx, e, job, env)

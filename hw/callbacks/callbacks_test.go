@@ -146,7 +146,7 @@ func TestFewerElementsThanRanks(t *testing.T) {
 	in := inputs(4, 3, 4)
 	s := ring(t, 4, 3, collective.Sum)
 	_, err := execute(s, in, Config{Short: Refuse}, hw.Env{})
-	require.EqualError(t, err, "callbacks: 3 elements for 4 ranks: some would have none")
+	require.EqualError(t, err, "3 elements for 4 ranks: some would have none")
 	out, err := execute(s, in, Config{}, hw.Env{})
 	require.NoError(t, err)
 	for rank := range out {
@@ -264,7 +264,7 @@ func TestStuck(t *testing.T) {
 	}{
 		{comes, before + "no message is on its way" + after, 0},
 		{received, want, 0},
-		{cross, "hw: rank 0 lane 0 step 1: wait: stall: no message is on its way: 2 lanes wait in a " +
+		{cross, "rank 0 lane 0 step 1: wait: stall: no message is on its way: 2 lanes wait in a " +
 			"circle; FIFO depth 1\n  rank 0 lane 0 step 1  send chunk 1  waits for a slot from rank 1 " +
 			"lane 0\n  rank 1 lane 0 step 1  send chunk 1  waits for a slot from rank 0 lane 0, above", 1},
 	} {
@@ -353,7 +353,7 @@ rank 1
 func TestWrongInputs(t *testing.T) {
 	s := ring(t, 2, 4, collective.Sum)
 	_, err := execute(s, [][]float32{{}}, Config{}, hw.Env{})
-	require.EqualError(t, err, "hw: inputs of 1 ranks: 2 are expected")
+	require.EqualError(t, err, "inputs of 1 ranks: 2 are expected")
 	_, err = execute(s, [][]float32{{1, 2, 3, 4}, {1}}, Config{}, hw.Env{})
-	require.EqualError(t, err, "hw: rank 1 has 4 bytes of input: 16 are expected")
+	require.EqualError(t, err, "rank 1 has 4 bytes of input: 16 are expected")
 }

@@ -49,7 +49,7 @@ func (r *run) drive() error {
 	}
 	for len(r.ready) > 0 || len(r.inFlight) > 0 {
 		if err := context.Cause(r.ctx); err != nil {
-			return fmt.Errorf("callbacks: %w", err)
+			return err
 		}
 		if len(r.ready) == 0 {
 			r.deliver()

@@ -48,5 +48,5 @@ func Example() {
 	// rank 0 is told true
 	// rank 1 is told true
 	// rank 2 is told true
-	// hw: rank 2 lane 0 step 0: send: failed: grads#0 2/0→0/0 message 0: link down
+	// rank 2 lane 0 step 0: send: failed: grads#0 2/0→0/0 message 0: link down
 }

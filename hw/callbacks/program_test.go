@@ -61,6 +61,6 @@ rank 0
 	require.NoError(t, err)
 	_, err = New(Config{}).Run(context.Background(),
 		&hw.Job{Schedule: s, Inputs: [][]byte{make([]byte, 32)}})
-	require.EqualError(t, err, "hw: rank 0 lane 0 step 0: step: malformed: compute 32 bytes of "+
+	require.EqualError(t, err, "rank 0 lane 0 step 0: step: malformed: compute 32 bytes of "+
 		"float32 for a: float32 4 is expected")
 }

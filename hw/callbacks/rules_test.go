@@ -103,5 +103,5 @@ rank 1
 	require.NoError(t, err)
 	_, err = execute(s, [][]float32{{1, 2, 3, 4}, {}}, Config{}, hw.Env{})
 	require.EqualError(t, err,
-		"hw: rank 1 lane 0 step 0: step: malformed: 4 bytes for a region of 16")
+		"rank 1 lane 0 step 0: step: malformed: 4 bytes for a region of 16")
 }

@@ -79,7 +79,7 @@ func (r *run) compute(l *lane) error {
 	case <-timer.C:
 		return nil
 	case <-r.ctx.Done():
-		return fmt.Errorf("callbacks: %w", context.Cause(r.ctx))
+		return fmt.Errorf("%w", context.Cause(r.ctx))
 	}
 }
 

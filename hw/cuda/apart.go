@@ -37,16 +37,16 @@ type Machines struct {
 // NewMachines returns a Machines. Nothing is started before its first run.
 func NewMachines(c Config) (*Machines, error) {
 	if len(c.Hosts) == 0 {
-		return nil, fmt.Errorf("cuda: no machine")
+		return nil, fmt.Errorf("no machine")
 	}
 	for _, name := range c.Hosts {
 		switch {
 		case rank.Local(name):
 		case !rank.Reachable(c.Listen):
-			return nil, fmt.Errorf("cuda: hosts %v: an address to listen at is needed that they can reach",
+			return nil, fmt.Errorf("hosts %v: an address to listen at is needed that they can reach",
 				c.Hosts)
 		case c.Announce == nil:
-			return nil, fmt.Errorf("cuda: hosts %v: somebody must be told what to start there", c.Hosts)
+			return nil, fmt.Errorf("hosts %v: somebody must be told what to start there", c.Hosts)
 		}
 	}
 	m := &Machines{config: c, launcher: &rank.Processes{Environ: environ, Announce: c.Announce,
@@ -98,7 +98,7 @@ func oneSided(s *schedule.Schedule, count int) error {
 				p.Load(&c, &step)
 				for _, touched := range touches(&step) {
 					if places.of(int(touched.rank)) != places.of(number) {
-						return hw.Refuse("cuda: rank %d lane %d step %d: a %s with rank %d, which is on another "+
+						return hw.Refuse("rank %d lane %d step %d: a %s with rank %d, which is on another "+
 							"machine: between machines there are messages", number, lane, c.Step, touched.how,
 							touched.rank)
 					}

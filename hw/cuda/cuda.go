@@ -104,7 +104,7 @@ func refusal(s *schedule.Schedule, machines int) error {
 		}
 		return sources > manyOperands || results > manyResults
 	}) {
-		return hw.Refuse("cuda: a step has more than %d sources, or %d destinations", manyOperands,
+		return hw.Refuse("a step has more than %d sources, or %d destinations", manyOperands,
 			manyResults)
 	}
 	if machines > 1 {

@@ -72,7 +72,7 @@ func TestProgramFaults(t *testing.T) {
 		{"a kernel", "fault=2", matmul, "cuEventQuery", "CUDA_ERROR_ILLEGAL_ADDRESS",
 			"not over, when that was found: rank 0 lane 0 step 0 (compute)"},
 		{"its launch", "launch=1", matmul, "cuLaunchKernel", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
-			"hw: rank 0 lane 0 step 0: "},
+			"rank 0 lane 0 step 0: "},
 		{"memory", "memory=100", matmul, "cuMemAlloc_v2", "CUDA_ERROR_OUT_OF_MEMORY", "rank 0"},
 		{"a graph", "graph=1", whole, "cuGraphInstantiateWithFlags", "CUDA_ERROR_OUT_OF_MEMORY", ""},
 		{"in a graph", "fault=12", whole, "cuEventQuery", "CUDA_ERROR_ILLEGAL_ADDRESS",
@@ -138,7 +138,7 @@ func testHangOfSeveral(t *testing.T) {
 	}{
 		{"devices=4 hang=9", ring(t), false, "rank 1 lane 0 step 1 (recvReduceSend chunk 0) waits " +
 			"for a message from rank 0 lane 0"},
-		{"seed=2 hang=9", whole, true, "hw: rank 0 lane 0 step 0: wait: timeout: no progress for " +
+		{"seed=2 hang=9", whole, true, "rank 0 lane 0 step 0: wait: timeout: no progress for " +
 			"%v: the device has not ended it (send in graph 1 chunk 0), and it waits for nothing else; " +
 			"rank 1 lane 0 step 1 (recvReduceSend in graph 1 chunk 0) waits for a message from rank 0"},
 		{"seed=2 hang=9", whole, false, "has not ended it (send in graph 1"},
@@ -158,13 +158,13 @@ func TestHang(t *testing.T) {
 	s, e := ring(t), executor(t)
 	job := &hw.Job{Schedule: s, Inputs: hwtest.AnyInputs(s, rand.New(rand.NewPCG(1, 1)))}
 	hangs(t, e, "hang=2", job, // the first eight take inputs and outputs there
-		"hw: wait: timeout: no progress for %v: the device has not taken the inputs")
-	hangs(t, e, "hang=9", job, "hw: rank 0 lane 0 step 0: wait: timeout: no progress for %v: the "+
+		"wait: timeout: no progress for %v: the device has not taken the inputs")
+	hangs(t, e, "hang=9", job, "rank 0 lane 0 step 0: wait: timeout: no progress for %v: the "+
 		"device has not ended it (send chunk 0), and it waits for nothing else; "+
 		"rank 1 lane 0 step 1 (recvReduceSend chunk 0) waits for a message from rank 0 lane 0, "+
 		"rank 2 lane 0 step 2 (recvReduceSend chunk 0) waits for a message from rank 1 lane 0, "+
 		"rank 3 lane 0 step 3 (recvReduceCopySend chunk 0) waits for a message from rank 2 lane 0")
-	hangs(t, e, "block=5", job, "hw: cuLaunchKernel: timeout: it has not returned for %v; the "+
+	hangs(t, e, "block=5", job, "cuLaunchKernel: timeout: it has not returned for %v; the "+
 		"device is held until this process ends")
 
 	standin(t, "load=400") // a compiler of the driver's has all the time that it needs
@@ -225,7 +225,7 @@ count 8
 rank 0
   lane 0
     compute (cast 4 float32->float32) in into out @0
-`, "hw: rank 0 lane 0 step 0: step: malformed: compute 32 bytes of float32 for a: float32 4 is " +
+`, "rank 0 lane 0 step 0: step: malformed: compute 32 bytes of float32 for a: float32 4 is " +
 			"expected", 0},
 	} {
 		s, err := schedule.Parse(c.text)

@@ -3,7 +3,6 @@ package cuda
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"collsim/hw"
 	"collsim/schedule"
@@ -37,7 +36,7 @@ type place struct {
 func (p *execution) issue() error {
 	for {
 		if err := context.Cause(p.ctx); err != nil {
-			return fmt.Errorf("cuda: %w", err)
+			return err
 		}
 		l, err := p.next()
 		if err != nil {

@@ -134,7 +134,7 @@ func TestNVRTC(t *testing.T) {
 	require.Equal(t, []string{"fma.rn.f32"}, fused(string(ptx)))
 
 	_, err = d.compiled("no C", []string{"--fmad=false"}, "PTX")
-	require.ErrorContains(t, err, "hw: nvrtcCompileProgram: NVRTC_ERROR_COMPILATION: default_program")
+	require.ErrorContains(t, err, "nvrtcCompileProgram: NVRTC_ERROR_COMPILATION: default_program")
 }
 
 // inPTX is what the compiler makes of kernels, in which nothing is fused.
@@ -194,11 +194,11 @@ func TestTargets(t *testing.T) {
 // and how to get it.
 func TestMissing(t *testing.T) {
 	for _, c := range []struct{ variable, value, want string }{
-		{"COLLSIM_LIBCUDA", "nowhere.so", "hw: CUDA's driver: nowhere.so: cannot open shared object " +
+		{"COLLSIM_LIBCUDA", "nowhere.so", "CUDA's driver: nowhere.so: cannot open shared object " +
 			"file: No such file or directory (looked for where the system's loader does: " +
 			"LD_LIBRARY_PATH, /opt/lib, and ldconfig -p); install NVIDIA's driver, or name it by " +
 			"COLLSIM_LIBCUDA"},
-		{"COLLSIM_LIBCUDA", "libc.so.6", "hw: CUDA's driver: libc.so.6 has no cuInit"},
+		{"COLLSIM_LIBCUDA", "libc.so.6", "CUDA's driver: libc.so.6 has no cuInit"},
 		{"COLLSIM_LIBNVRTC", "nowhere.so", "pip install nvidia-cuda-nvrtc), or name it by " +
 			"COLLSIM_LIBNVRTC"},
 	} {

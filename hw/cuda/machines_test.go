@@ -67,7 +67,7 @@ func TestMachines(t *testing.T) {
 				continue // not for so many ranks
 			}
 			if err := refusal(s, 2); err != nil {
-				require.Regexp(t, `^cuda: rank \d+ lane \d+ step \d+: a (get|put|multimem) with rank \d+, `+
+				require.Regexp(t, `^rank \d+ lane \d+ step \d+: a (get|put|multimem) with rank \d+, `+
 					`which is on another machine: between machines there are messages$`, err)
 				refused++
 				continue
@@ -222,7 +222,7 @@ func TestLostMachines(t *testing.T) {
 func TestHungMachines(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ options, want string }{
-		{"seed=1 hang=12", `^hw: rank \d: wait: timeout: no progress for 1s: rank \d is in step \d ` +
+		{"seed=1 hang=12", `^rank \d: wait: timeout: no progress for 1s: rank \d is in step \d ` +
 			`\(\w+\) of lane 0, which its GPU has not ended.*, rank \d lane 0 step \d waits for a message ` +
 			`from rank \d lane 0`},
 		{"seed=1 block=3", "no progress for 1s"},
@@ -320,7 +320,7 @@ func TestTooMuchMail(t *testing.T) {
 	// piece for words besides.
 	require.NoError(t, planned(0, 13<<20))
 	require.NoError(t, planned(2, 5<<20))
-	require.EqualError(t, planned(0, 13<<20-1), "hw: rank 0: memory: too little: messages from and "+
+	require.EqualError(t, planned(0, 13<<20-1), "rank 0: memory: too little: messages from and "+
 		"to other machines have 12 MiB, and 1 MiB more is needed: this machine has 1048575 B left")
 }
 

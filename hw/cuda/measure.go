@@ -68,10 +68,10 @@ func (p *execution) recordings() (all []hw.Recording, err error) {
 		for _, s := range l.steps {
 			at := hw.Stamp{Ready: ready, Bytes: unit.Bytes(s.bytes)}
 			if at.Start, err = p.since(s.begin); err != nil {
-				return nil, fmt.Errorf("cuda: a timeline: %w", err)
+				return nil, fmt.Errorf("a timeline: %w", err)
 			}
 			if at.Done, err = p.since(s.end); err != nil {
-				return nil, fmt.Errorf("cuda: a timeline: %w", err)
+				return nil, fmt.Errorf("a timeline: %w", err)
 			}
 			at.End = at.Done
 			stamps, ready = append(stamps, at), at.End

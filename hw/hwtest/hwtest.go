@@ -131,7 +131,7 @@ func Circle(t testing.TB, timeout time.Duration) (s *schedule.Schedule, in [][]b
 			rank, (rank+2)%3, own, (rank+1)%3)
 	}
 	return parsed(t, text), [][]byte{make([]byte, 16), {}, {}},
-		fmt.Sprintf("hw: rank 0 lane 0 step 0: wait: timeout: no progress for %v: ", timeout) +
+		fmt.Sprintf("rank 0 lane 0 step 0: wait: timeout: no progress for %v: ", timeout) +
 			"3 lanes wait in a circle\n" +
 			"  rank 0 lane 0 step 0  recv chunk 0  waits for a message from rank 2 lane 0\n" +
 			"  rank 2 lane 0 step 0  recv chunk 0  waits for a message from rank 1 lane 0\n" +
@@ -153,7 +153,7 @@ rank 0
 rank 1
   lane 0
     recv from 0 into out @0
-`), "hw: rank 1 lane 0 step 0: wait: stall: ", ": 1 lane waits for what never comes\n" +
+`), "rank 1 lane 0 step 0: wait: stall: ", ": 1 lane waits for what never comes\n" +
 			"  rank 1 lane 0 step 0  recv chunk 0  waits for a message from rank 0 lane 0, " +
 			"which has come to its end"
 }
@@ -176,7 +176,7 @@ rank 0
 rank 1
   lane 0
     recv from 0 into out[0] @0
-`), "hw: rank 0 lane 0: step: malformed: 1 messages to rank 1 lane 0 are never received"
+`), "rank 0 lane 0: step: malformed: 1 messages to rank 1 lane 0 are never received"
 }
 
 // parsed parses a schedule.

@@ -39,7 +39,7 @@ func Available() error {
 func (p *plan) build(ctx context.Context) error {
 	for c := p.commands; len(c) > 0; {
 		if err := context.Cause(ctx); err != nil {
-			return fmt.Errorf("lab: %w", err)
+			return err
 		}
 		n := 1
 		if c[0].space == "" { // one at a time, to know which namespaces exist when one fails
@@ -85,7 +85,7 @@ func call(tool, input string, args ...string) error {
 	if err := lacks(text); err != nil {
 		return err
 	}
-	return fmt.Errorf("lab: %s %s: %w: %s", tool, strings.Join(args, " "), err, text)
+	return fmt.Errorf("%s %s: %w: %s", tool, strings.Join(args, " "), err, text)
 }
 
 // lacks maps the output of a tool to an *hw.Missing; nil for other failures.
@@ -120,7 +120,7 @@ func set(c []command) error {
 			return missing(err.Error(), "/proc/sys must be writable (in a container: --privileged)")
 		}
 		if err != nil {
-			return fmt.Errorf("lab: %q: %w", one.line, err)
+			return fmt.Errorf("%q: %w", one.line, err)
 		}
 	}
 	return nil

@@ -93,7 +93,7 @@ func free() (string, error) {
 	}
 }
 
-var errClosed = errors.New("lab: the lab is closed")
+var errClosed = errors.New("the lab is closed")
 
 // Run executes a job of as many ranks as the lab has.
 func (l *Lab) Run(ctx context.Context, job *hw.Job) (result *hw.Result, err error) {
@@ -101,7 +101,7 @@ func (l *Lab) Run(ctx context.Context, job *hw.Job) (result *hw.Result, err erro
 		return nil, err
 	}
 	if n := job.Schedule.Spec.Ranks; n != len(l.ranks) {
-		return nil, fmt.Errorf("lab: a schedule of %d ranks: the lab has %d", n, len(l.ranks))
+		return nil, fmt.Errorf("a schedule of %d ranks: the lab has %d", n, len(l.ranks))
 	}
 	if l.host == nil {
 		return nil, errClosed
@@ -165,7 +165,7 @@ func (l *Lab) start(all []host.Rendezvous) {
 		}
 	}
 	if err != nil {
-		l.cancel(fmt.Errorf("lab: a process for a rank: %w", err))
+		l.cancel(fmt.Errorf("a process for a rank: %w", err))
 	}
 }
 

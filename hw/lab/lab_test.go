@@ -123,7 +123,7 @@ func TestLabCarriesItsRateAndIsGone(t *testing.T) {
 	require.Empty(t, mine(t, os.Getpid()))
 	require.NoError(t, l.Close(), "twice is once")
 	_, err = l.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in})
-	require.EqualError(t, err, "lab: the lab is closed")
+	require.EqualError(t, err, "the lab is closed")
 }
 
 func TestRankThatIsKilledIsNamed(t *testing.T) {
@@ -151,7 +151,7 @@ func TestWhatTheKernelLacksIsSaid(t *testing.T) {
 
 	_, err = l.Run(context.Background(), &hw.Job{Schedule: exchange(t, 3, 4, 1, true),
 		Inputs: [][]byte{{1, 2, 3, 4}, {}, {1, 2, 3, 4}}})
-	require.EqualError(t, err, "lab: a schedule of 3 ranks: the lab has 2")
+	require.EqualError(t, err, "a schedule of 3 ranks: the lab has 2")
 }
 
 // TestOpenThatFailsLeavesNothing: an interrupted one, and one that meets names that others have.

@@ -30,7 +30,7 @@ func (l *Lab) MPI(c mpi.Config) (*mpi.Executor, error) {
 	case l.host == nil:
 		return nil, errClosed
 	case c.Listen != "" || c.Start != nil:
-		return nil, fmt.Errorf("lab: Listen and Start of mpi.Config are the lab's to say")
+		return nil, fmt.Errorf("Listen and Start of mpi.Config are the lab's to say")
 	}
 	if err := l.desk(); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (l *Lab) startMPI(ranks int, start func() error) error {
 	case l.host == nil:
 		return errClosed
 	case ranks > len(l.ranks):
-		return fmt.Errorf("lab: %d ranks: the lab has %d", ranks, len(l.ranks))
+		return fmt.Errorf("%d ranks: the lab has %d", ranks, len(l.ranks))
 	}
 	return within(l.spaces[len(l.spaces)-1], start)
 }
@@ -88,11 +88,11 @@ func (l *Lab) desk() error {
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("lab: this program's own file: %w", err)
+		return fmt.Errorf("this program's own file: %w", err)
 	}
 	dir := filepath.Join(desks, l.prefix+"-mpi")
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return fmt.Errorf("lab: %w", err)
+		return err
 	}
 	l.dir = dir
 	all := []error{os.Symlink(self, filepath.Join(dir, agent))}
@@ -100,7 +100,7 @@ func (l *Lab) desk() error {
 		all = append(all, os.Symlink(space, filepath.Join(dir, addressOf(rank))))
 	}
 	if err := errors.Join(all...); err != nil {
-		return fmt.Errorf("lab: %w", err)
+		return err
 	}
 	return nil
 }
@@ -110,11 +110,11 @@ func (l *Lab) desk() error {
 // It returns only if it fails.
 func beAgent(dir string, args []string) error {
 	if len(args) < 2 {
-		return fmt.Errorf("lab: %q: a host and a command are expected", args)
+		return fmt.Errorf("%q: a host and a command are expected", args)
 	}
 	space, err := os.Readlink(filepath.Join(dir, args[0]))
 	if err != nil {
-		return fmt.Errorf("lab: host %s: %w", args[0], err)
+		return fmt.Errorf("host %s: %w", args[0], err)
 	}
 	return become(space, args[0], strings.Join(args[1:], " "))
 }

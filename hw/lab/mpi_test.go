@@ -130,7 +130,7 @@ func TestMPI(t *testing.T) {
 	require.NoError(t, l.Close())
 	require.NoDirExists(t, dir)
 	_, err = d.Run(ctx, endless)
-	require.EqualError(t, err, "lab: the lab is closed")
+	require.EqualError(t, err, "the lab is closed")
 }
 
 func TestMPIRefuses(t *testing.T) {
@@ -141,9 +141,9 @@ func TestMPIRefuses(t *testing.T) {
 	d, err := l.MPI(mpi.Config{})
 	require.NoError(t, err)
 	_, err = d.Run(context.Background(), &hw.Job{Schedule: ring(t, 16), Inputs: rounded(16)})
-	require.EqualError(t, err, "lab: 3 ranks: the lab has 2")
+	require.EqualError(t, err, "3 ranks: the lab has 2")
 
 	require.EqualError(t, beAgent(l.dir, []string{"10.0.0.1"}),
-		`lab: ["10.0.0.1"]: a host and a command are expected`)
+		`["10.0.0.1"]: a host and a command are expected`)
 	require.ErrorContains(t, beAgent(l.dir, []string{"10.0.0.3", "true"}), "host 10.0.0.3")
 }

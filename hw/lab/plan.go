@@ -55,7 +55,7 @@ func wires(g *topology.Graph) ([]wire, error) {
 	}
 	for _, w := range all {
 		if w.links[1] < 0 {
-			return nil, fmt.Errorf("lab: link %s has none back: TCP needs both",
+			return nil, fmt.Errorf("link %s has none back: TCP needs both",
 				g.Links()[w.links[0]].Name)
 		}
 	}
@@ -76,7 +76,7 @@ func hops(g *topology.Graph) ([][]int32, error) {
 			for _, k := range route {
 				hop := &next[g.Links()[k].From][dst]
 				if *hop >= 0 && *hop != k {
-					return nil, fmt.Errorf("lab: traffic to rank %d leaves by %s or %s, depending on "+
+					return nil, fmt.Errorf("traffic to rank %d leaves by %s or %s, depending on "+
 						"where it comes from: routing = %q is expected", dst, g.Links()[*hop].Name,
 						g.Links()[k].Name, topology.Shortest)
 				}
@@ -112,10 +112,10 @@ func (p *plan) add(space int, tool, format string, args ...any) {
 // newPlan plans a network in namespaces whose names have a prefix.
 func newPlan(g *topology.Graph, prefix string) (*plan, error) {
 	if n := len(g.Ranks); n > MaxRanks {
-		return nil, fmt.Errorf("lab: %d ranks: at most %d are expected", n, MaxRanks)
+		return nil, fmt.Errorf("%d ranks: at most %d are expected", n, MaxRanks)
 	}
 	if err := g.Connected(); err != nil {
-		return nil, fmt.Errorf("lab: %w", err)
+		return nil, err
 	}
 	all, err := wires(g)
 	if err != nil {

@@ -109,7 +109,7 @@ func TestPlanRefuses(t *testing.T) {
 	g, err := topology.Switch(MaxRanks+1, 1000, 0)
 	require.NoError(t, err)
 	_, err = newPlan(g, "lab")
-	require.EqualError(t, err, "lab: 65 ranks: at most 64 are expected")
+	require.EqualError(t, err, "65 ranks: at most 64 are expected")
 
 	g, err = topology.Switch(MaxRanks, 1000, 0)
 	require.NoError(t, err)

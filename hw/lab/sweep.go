@@ -52,7 +52,7 @@ func spaces() ([]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("lab: %w", err)
+		return nil, err
 	}
 	var all []string
 	for _, e := range entries {
@@ -86,7 +86,7 @@ const desks = "/var/run"
 func removeDesks() error {
 	entries, err := os.ReadDir(desks)
 	if err != nil {
-		return fmt.Errorf("lab: %w", err)
+		return err
 	}
 	var all []error
 	for _, e := range entries {

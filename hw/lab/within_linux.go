@@ -39,13 +39,13 @@ func within(space string, do func() error) error {
 		runtime.LockOSThread()
 		home, err := os.Open("/proc/thread-self/ns/net")
 		if err != nil {
-			done <- fmt.Errorf("lab: %w", err)
+			done <- err
 			return
 		}
 		defer home.Close()
 		there, err := os.Open(filepath.Join(names, space))
 		if err != nil {
-			done <- fmt.Errorf("lab: %w", err)
+			done <- err
 			return
 		}
 		defer there.Close()
@@ -68,16 +68,16 @@ func become(space, host, command string) error {
 	runtime.LockOSThread() // the program inherits the thread's namespace
 	there, err := os.Open(filepath.Join(names, space))
 	if err != nil {
-		return fmt.Errorf("lab: %w", err)
+		return err
 	}
 	if err := enter(there); err != nil {
 		return err
 	}
 	if err := syscall.Unshare(syscall.CLONE_NEWUTS); err != nil {
-		return fmt.Errorf("lab: unshare: %w", err)
+		return fmt.Errorf("unshare: %w", err)
 	}
 	if err := syscall.Sethostname([]byte(host)); err != nil {
-		return fmt.Errorf("lab: sethostname: %w", err)
+		return fmt.Errorf("sethostname: %w", err)
 	}
 	// Open MPI's waiting ranks poll. With a better priority than the kernel's threads, they would
 	// keep those from forwarding frames.
@@ -85,7 +85,7 @@ func become(space, host, command string) error {
 		syscall.Setpriority(syscall.PRIO_PROCESS, 0, 0)
 	}
 	err = syscall.Exec("/bin/sh", []string{"sh", "-c", command}, os.Environ())
-	return fmt.Errorf("lab: /bin/sh: %w", err)
+	return fmt.Errorf("/bin/sh: %w", err)
 }
 
 // enter moves the calling thread into a namespace.

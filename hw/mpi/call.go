@@ -97,7 +97,7 @@ func (c *call) arguments(l *library) ([]uintptr, error) {
 		c.counts = slices.Repeat([]int32{int32(s.Count)}, s.Ranks)
 		return []uintptr{in, out, address(&c.counts[0]), typ, op, comm}, nil
 	}
-	return nil, fmt.Errorf("mpi: no function of MPI does %v", s.Kind)
+	return nil, fmt.Errorf("no function of MPI does %v", s.Kind)
 }
 
 // reset writes the input, and sets all other bytes to 0xff, a NaN in every format that has one.

@@ -124,7 +124,7 @@ func (e *NoCounterpart) Error() string {
 	if e.Why != "" {
 		why = " (" + e.Why + ")"
 	}
-	return fmt.Sprintf("mpi: Open MPI has no %v %s%s; it has %s", e.Kind, e.Algorithm, why, has)
+	return fmt.Sprintf("Open MPI has no %v %s%s; it has %s", e.Kind, e.Algorithm, why, has)
 }
 
 // Counterpart returns the library's algorithm that is the same as a schedule's, by the schedule's

@@ -93,24 +93,24 @@ func TestNoCounterpart(t *testing.T) {
 		want string
 	}{
 		{build(collective.AllReduce, "ring", 4, algos.Options{Channels: 2}),
-			"mpi: Open MPI has no all_reduce ring (in 2 channels); it has binomial, rabenseifner, " +
+			"Open MPI has no all_reduce ring (in 2 channels); it has binomial, rabenseifner, " +
 				"recursive-doubling, ring"},
 		{build(collective.AllReduce, "ring", 4, algos.Options{Slices: 3}),
-			"mpi: Open MPI has no all_reduce ring (in 3 slices); it has binomial, rabenseifner, " +
+			"Open MPI has no all_reduce ring (in 3 slices); it has binomial, rabenseifner, " +
 				"recursive-doubling, ring"},
 		{build(collective.AllReduce, "ring", 4, order("nccl")),
-			"mpi: Open MPI has no all_reduce ring (in another library's order: only in openmpi's); " +
+			"Open MPI has no all_reduce ring (in another library's order: only in openmpi's); " +
 				"it has binomial, rabenseifner, recursive-doubling, ring"},
 		{build(collective.AllReduce, "ring", 4, order("gloo")),
-			"mpi: Open MPI has no all_reduce ring (in another library's order: only in openmpi's); " +
+			"Open MPI has no all_reduce ring (in another library's order: only in openmpi's); " +
 				"it has binomial, rabenseifner, recursive-doubling, ring"},
 		{build(collective.Reduce, "flat", 4, algos.Options{}),
-			"mpi: Open MPI has no reduce flat; it has binomial, chain, linear"},
+			"Open MPI has no reduce flat; it has binomial, chain, linear"},
 		{build(collective.AllGather, "recursive-doubling", 6, algos.Options{}),
-			"mpi: Open MPI has no all_gather recursive-doubling (on 6 ranks: only on powers of two); " +
+			"Open MPI has no all_gather recursive-doubling (on 6 ranks: only on powers of two); " +
 				"it has bruck, recursive-doubling, ring"},
 		{build(collective.SendRecv, "direct", 2, algos.Options{}),
-			"mpi: Open MPI has no send_recv direct; it has none of that kind"},
+			"Open MPI has no send_recv direct; it has none of that kind"},
 	} {
 		_, err := Counterpart(test.s)
 		require.EqualError(t, err, test.want)
@@ -123,14 +123,14 @@ func TestNoCounterpart(t *testing.T) {
 	}
 	d := New(Config{Launcher: "nothing"}).Library()
 	_, err = d.Run(context.Background(), &hw.Job{})
-	require.EqualError(t, err, "hw: no schedule")
+	require.EqualError(t, err, "no schedule")
 	half := build(collective.Broadcast, "flat", 2, algos.Options{})
 	both, err := schedule.Compose("flat", 4, nil, []schedule.Part{{Ranks: []int{0, 1}, Schedule: half},
 		{Ranks: []int{2, 3}, Schedule: half}})
 	require.NoError(t, err)
 	in := [][]byte{{}, make([]byte, 29*4), {}, make([]byte, 29*4)}
 	_, err = d.Run(context.Background(), &hw.Job{Schedule: both, Inputs: in})
-	require.EqualError(t, err, "mpi: flat: several teams: the library is asked for one collective "+
+	require.EqualError(t, err, "flat: several teams: the library is asked for one collective "+
 		"at a time")
 }
 

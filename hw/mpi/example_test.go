@@ -27,5 +27,5 @@ func ExampleCounterpart() {
 	fmt.Println(err)
 	// Output:
 	// bcast pipeline(segment=524288) <nil>
-	// mpi: Open MPI has no broadcast hot-potato; it has binomial, chain, flat, scatter-allgather
+	// Open MPI has no broadcast hot-potato; it has binomial, chain, flat, scatter-allgather
 }

@@ -225,7 +225,7 @@ func (l *library) datatype(spec *collective.Spec) (handle uintptr, each int64, e
 		return l.objects["ompi_mpi_"+name], 1, nil
 	}
 	if spec.Kind.Reduces() {
-		return 0, 0, hw.Refuse("mpi: %v: MPI has no such type to reduce", spec.Type)
+		return 0, 0, hw.Refuse("%v: MPI has no such type to reduce", spec.Type)
 	}
 	return l.objects["ompi_mpi_byte"], int64(spec.Type.Width()), nil
 }
@@ -237,5 +237,5 @@ func (l *library) operator(op collective.Op) (uintptr, error) {
 	if name, ok := names[op]; ok {
 		return l.objects["ompi_mpi_op_"+name], nil
 	}
-	return 0, hw.Refuse("mpi: MPI has no operator %v", op)
+	return 0, hw.Refuse("MPI has no operator %v", op)
 }

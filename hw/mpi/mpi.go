@@ -89,7 +89,7 @@ func counted(s *schedule.Schedule) error {
 	for rank := range s.Spec.Ranks {
 		for b := range schedule.Buffer(s.Buffers()) {
 			if hw.BufferBytes(s, b, rank) > math.MaxInt32 {
-				return hw.Refuse("mpi: %s of %d elements: MPI counts bytes in 31 bits", s.BufferName(b),
+				return hw.Refuse("%s of %d elements: MPI counts bytes in 31 bits", s.BufferName(b),
 					s.Len(b, rank))
 			}
 		}
@@ -116,7 +116,7 @@ func (e *Executor) perform(ctx context.Context, c *Call) (*hw.Result, error) {
 	}
 	asked, err := (&request{Spec: c.Spec, Choice: c.Choice}).encode()
 	if err != nil {
-		return nil, fmt.Errorf("mpi: %w", err)
+		return nil, err
 	}
 	job := &rank.Job{Detail: asked, Inputs: c.Inputs, Env: env}
 	for number := range c.Inputs {
@@ -142,20 +142,20 @@ func (c *Call) check() error {
 	case s.Kind.Reduces() && err != nil:
 		return err
 	case s.Count*int64(max(s.Type.Width(), 1))*int64(s.Ranks) > math.MaxInt32:
-		return hw.Refuse("mpi: %d elements on %d ranks: MPI counts them in 31 bits", s.Count, s.Ranks)
+		return hw.Refuse("%d elements on %d ranks: MPI counts them in 31 bits", s.Count, s.Ranks)
 	case s.Kind == collective.ReduceScatter && s.InPlace:
-		return hw.Refuse("mpi: reduce_scatter in place: MPI leaves the result at the beginning of " +
+		return hw.Refuse("reduce_scatter in place: MPI leaves the result at the beginning of " +
 			"the buffer, not in this rank's block")
 	case e.Slots != 0 || e.Trace:
-		return fmt.Errorf("mpi: slots and a timeline are not the library's to give")
+		return fmt.Errorf("slots and a timeline are not the library's to give")
 	case e.Warmup < 0 || e.Repetitions < 0 || e.Iterations < 0 || e.Timeout < 0:
-		return fmt.Errorf("mpi: an environment with numbers below 0: %+v", *e)
+		return fmt.Errorf("an environment with numbers below 0: %+v", *e)
 	case len(c.Inputs) != s.Ranks:
-		return fmt.Errorf("mpi: inputs of %d ranks: %d are expected", len(c.Inputs), s.Ranks)
+		return fmt.Errorf("inputs of %d ranks: %d are expected", len(c.Inputs), s.Ranks)
 	}
 	for rank, in := range c.Inputs {
 		if want := s.In(rank) * int64(s.Type.Width()); int64(len(in)) != want {
-			return fmt.Errorf("mpi: rank %d has %d bytes of input: %d are expected", rank, len(in), want)
+			return fmt.Errorf("rank %d has %d bytes of input: %d are expected", rank, len(in), want)
 		}
 	}
 	return nil

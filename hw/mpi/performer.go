@@ -27,7 +27,7 @@ func (p performer) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 		return nil, err
 	}
 	if job.Schedule.Teams() != nil {
-		return nil, hw.Refuse("mpi: %s: several teams: the library is asked for one collective at a time",
+		return nil, hw.Refuse("%s: several teams: the library is asked for one collective at a time",
 			job.Schedule.Name)
 	}
 	choice, err := Counterpart(job.Schedule)

@@ -89,7 +89,7 @@ func launch(c *Config, rendezvous string, ranks int) (*process, error) {
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("mpi: this program's own file: %w", err)
+		return nil, fmt.Errorf("this program's own file: %w", err)
 	}
 	args := []string{"--oversubscribe", "--bind-to", "none", "-x", environment}
 	if os.Getuid() == 0 {
@@ -98,7 +98,7 @@ func launch(c *Config, rendezvous string, ranks int) (*process, error) {
 	args = append(append(args, c.Arguments...), "-n", strconv.Itoa(ranks), self)
 	dir, err := os.MkdirTemp("", "collsim-mpi")
 	if err != nil {
-		return nil, fmt.Errorf("mpi: a temporary folder for %s: %w", c.launcher(), err)
+		return nil, fmt.Errorf("a temporary folder for %s: %w", c.launcher(), err)
 	}
 	p := &process{cmd: exec.Command(path, args...), dir: dir, done: make(chan struct{})}
 	p.cmd.Env = slices.Concat(os.Environ(), variablesOfOpenMPI(), c.components(adapters()),
@@ -107,7 +107,7 @@ func launch(c *Config, rendezvous string, ranks int) (*process, error) {
 	apart(p.cmd)
 	if err := p.cmd.Start(); err != nil {
 		os.RemoveAll(dir)
-		return nil, fmt.Errorf("mpi: %s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return p, nil
 }
@@ -148,7 +148,7 @@ func (p *process) ending(name string) rank.Ended {
 		fault.Code, fault.Text = "lost", "is lost: so is the daemon of mpirun"
 		return rank.Ended{Worker: -1, Host: m[1], How: fault}
 	}
-	return rank.Ended{Worker: -1, How: fmt.Errorf("mpi: %s has ended: %v: %s", name,
+	return rank.Ended{Worker: -1, How: fmt.Errorf("%s has ended: %v: %s", name,
 		p.cmd.ProcessState, p.said())}
 }
 

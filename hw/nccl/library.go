@@ -166,7 +166,7 @@ func datatype(spec *collective.Spec) (number uintptr, each int64, err error) {
 		}
 	}
 	if spec.Kind.Reduces() {
-		return 0, 0, hw.Refuse("nccl: %v: NCCL has no such type to reduce", spec.Type)
+		return 0, 0, hw.Refuse("%v: NCCL has no such type to reduce", spec.Type)
 	}
 	return typeNumbers()[1].number, int64(spec.Type.Width()), nil
 }
@@ -182,13 +182,13 @@ func functionOf(s *collective.Spec) (name string, err error) {
 	name, ok := names[s.Kind]
 	switch {
 	case s.Kind == collective.Custom:
-		return "", hw.Refuse("nccl: NCCL does whole collectives, not the steps of a schedule")
+		return "", hw.Refuse("NCCL does whole collectives, not the steps of a schedule")
 	case !ok:
-		return "", hw.Refuse("nccl: NCCL has no %v", s.Kind)
+		return "", hw.Refuse("NCCL has no %v", s.Kind)
 	case s.InPlace && (s.Kind == collective.AllToAll || s.Kind == collective.SendRecv):
-		return "", hw.Refuse("nccl: NCCL has no %v in place", s.Kind)
+		return "", hw.Refuse("NCCL has no %v in place", s.Kind)
 	case s.Op == collective.Avg && s.Avg == collective.AvgPost && s.Type.IsFloat():
-		return "", hw.Refuse("nccl: NCCL divides floats before the sum, not after it")
+		return "", hw.Refuse("NCCL divides floats before the sum, not after it")
 	}
 	_, _, err = datatype(s)
 	return name, err

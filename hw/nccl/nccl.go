@@ -107,7 +107,7 @@ func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 		}
 	}
 	if s.Spec.Ranks > e.devices && !e.config.Apart {
-		return nil, hw.Refuse("nccl: %d ranks: this machine has %s, and NCCL wants one for each; "+
+		return nil, hw.Refuse("%d ranks: this machine has %s, and NCCL wants one for each; "+
 			`processes share them (transport = "unix")`, s.Spec.Ranks, prose.Plural(e.devices, "GPU"))
 	}
 	id, err := e.nccl.newID()
@@ -116,14 +116,14 @@ func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	}
 	detail, err := (&request{Spec: s.Spec, ID: *id}).encode()
 	if err != nil {
-		return nil, fmt.Errorf("nccl: %w", err)
+		return nil, err
 	}
 	asked := &rank.Job{Detail: detail, Inputs: job.Inputs, Env: env}
 	for number := range s.Spec.Ranks {
 		asked.Outputs = append(asked.Outputs, s.Spec.Out(number)*int64(s.Spec.Type.Width()))
 	}
 	if err := e.journal.begin(); err != nil {
-		return nil, fmt.Errorf("nccl: a place for its log: %w", err)
+		return nil, fmt.Errorf("a place for its log: %w", err)
 	}
 	done, err := e.coordinator.Run(ctx, asked)
 	if err != nil {
@@ -143,11 +143,11 @@ func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 func refusal(s *schedule.Schedule) error {
 	switch {
 	case s.Teams() != nil:
-		return hw.Refuse("nccl: %s: several teams: NCCL is asked for one collective at a time", s.Name)
+		return hw.Refuse("%s: several teams: NCCL is asked for one collective at a time", s.Name)
 	case len(s.Tensors) > 0:
-		return hw.Refuse("nccl: %s: tensors and kernels: NCCL computes collectives alone", s.Name)
+		return hw.Refuse("%s: tensors and kernels: NCCL computes collectives alone", s.Name)
 	case s.Spec.Kind == collective.Barrier:
-		return hw.Refuse("nccl: NCCL has no barrier")
+		return hw.Refuse("NCCL has no barrier")
 	}
 	_, err := functionOf(&s.Spec)
 	return err

@@ -216,15 +216,15 @@ func TestRefusals(t *testing.T) {
 		spec collective.Spec
 		want string
 	}{
-		{collective.Spec{Kind: collective.Barrier}, "nccl: NCCL has no barrier"},
+		{collective.Spec{Kind: collective.Barrier}, "NCCL has no barrier"},
 		{collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Int16, Count: 4},
-			"nccl: int16: NCCL has no such type to reduce"},
+			"int16: NCCL has no such type to reduce"},
 		{collective.Spec{Kind: collective.AllToAll, Type: dtype.Int32, Count: 4, InPlace: true},
-			"nccl: NCCL has no all_to_all in place"},
+			"NCCL has no all_to_all in place"},
 		{collective.Spec{Kind: collective.AllReduce, Op: collective.Avg, Avg: collective.AvgPost,
-			Type: dtype.Float32, Count: 4}, "nccl: NCCL divides floats before the sum, not after it"},
+			Type: dtype.Float32, Count: 4}, "NCCL divides floats before the sum, not after it"},
 		{collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Int32, Count: 4,
-			Ranks: 9}, "nccl: 9 ranks: this machine has 8 GPUs, and NCCL wants one for each; processes " +
+			Ranks: 9}, "9 ranks: this machine has 8 GPUs, and NCCL wants one for each; processes " +
 			`share them (transport = "unix")`},
 	} {
 		if c.spec.Ranks == 0 {

@@ -154,7 +154,7 @@ func (j *Job) outputs() ([]int64, error) {
 		}
 	}
 	if len(all) != len(j.Inputs) {
-		return nil, fmt.Errorf("hw: outputs of %d ranks: %d are expected", len(all), len(j.Inputs))
+		return nil, fmt.Errorf("outputs of %d ranks: %d are expected", len(all), len(j.Inputs))
 	}
 	return all, nil
 }

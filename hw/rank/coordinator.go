@@ -137,7 +137,7 @@ func (c *Coordinator) Run(ctx context.Context, job *Job) (*hw.Result, error) {
 // ended returns the error of a context that has ended, else nil.
 func ended(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
-		return fmt.Errorf("hw: %w", err)
+		return err
 	}
 	return nil
 }

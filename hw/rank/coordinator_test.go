@@ -198,7 +198,7 @@ func TestFailure(t *testing.T) {
 	require.Equal(t, []error{fault, fault}, c.ended)
 	c.execute = map[int]func(*mirror) error{1: func(*mirror) error { return errors.New("plain") }}
 	_, err = k.Run(context.Background(), five(hw.Env{}))
-	require.EqualError(t, err, "hw: rank 3: execute: error: plain")
+	require.EqualError(t, err, "rank 3: execute: error: plain")
 	c.execute = nil
 	_, err = k.Run(context.Background(), five(hw.Env{}))
 	require.NoError(t, err)
@@ -221,7 +221,7 @@ func TestLeaves(t *testing.T) {
 		w.Serve(ctx, m, Ready{})
 	}}
 	_, err := twoWorkers(t, "tcp", c).Run(context.Background(), five(hw.Env{}))
-	require.EqualError(t, err, "hw: rank 3: read: EOF: EOF")
+	require.EqualError(t, err, "rank 3: read: EOF: EOF")
 }
 
 // TestHung: of a run in which nothing goes on, it is said which rank is in which function.
@@ -232,7 +232,7 @@ func TestHung(t *testing.T) {
 	job := five(hw.Env{})
 	job.Env.Timeout = 600 * time.Millisecond
 	_, err := k.Run(context.Background(), job)
-	require.EqualError(t, err, "hw: rank 3: wait: timeout: no progress for 600ms: "+
+	require.EqualError(t, err, "rank 3: wait: timeout: no progress for 600ms: "+
 		"rank 3 is in cudaStreamSynchronize")
 	require.Len(t, c.ended, 2)
 
@@ -256,16 +256,16 @@ func TestNotAWorker(t *testing.T) {
 	}{
 		{func(w *Worker) {
 			w.Failed(fmt.Errorf("so: %w", &hw.Missing{What: "GPU", Why: "none is here", Get: "buy one"}))
-		}, "hw: GPU: none is here; buy one"},
-		{func(*Worker) {}, "hw: rank 1: read: EOF: EOF"},
+		}, "GPU: none is here; buy one"},
+		{func(*Worker) {}, "rank 1: read: EOF: EOF"},
 		{func(w *Worker) {
 			conn := w.channel.(*wire[order, report]).conn
 			conn.Write([]byte("GET / HTTP/1.1\r\n\r\n"))
 			conn.Read(make([]byte, 1))
-		}, "hw: rank 1: read: error: a frame of 542393671 bytes"},
+		}, "rank 1: read: error: a frame of 542393671 bytes"},
 		{func(w *Worker) {
 			posted(w.channel) // it is told to end when the others have waited enough
-		}, "hw: rank 1: wait: timeout: 600ms was not enough to get ready"},
+		}, "rank 1: wait: timeout: 600ms was not enough to get ready"},
 	} {
 		t.Run(test.want, func(t *testing.T) {
 			t.Parallel() // it is mostly waiting
@@ -308,14 +308,14 @@ func TestTwice(t *testing.T) {
 	require.NoError(t, err)
 	for _, at.Worker = range []int{1, 2} {
 		_, err := Come(context.Background(), at)
-		require.EqualError(t, err, fmt.Sprintf("hw: dial: error: the coordinator: %d: nobody waits for "+
+		require.EqualError(t, err, fmt.Sprintf("dial: error: the coordinator: %d: nobody waits for "+
 			"it there, or another has come in its place", at.Worker))
 	}
 	_, err = k.Run(context.Background(), five(hw.Env{}))
 	require.NoError(t, err)
 	at.Timeout, at.Address = 300*time.Millisecond, "127.0.0.1:1"
 	_, err = Come(context.Background(), at)
-	require.ErrorContains(t, err, "hw: dial: ECONNREFUSED: the coordinator: ")
+	require.ErrorContains(t, err, "dial: ECONNREFUSED: the coordinator: ")
 }
 
 // TestLateComer: a worker that came when others had failed already is told of the end, as they are,
@@ -364,7 +364,7 @@ func TestMalformed(t *testing.T) {
 		return nil
 	}}}
 	_, err := twoWorkers(t, "tcp", c).Run(context.Background(), five(hw.Env{}))
-	require.EqualError(t, err, "hw: rank 3: done: malformed: times of 1 ranks instead of 2")
+	require.EqualError(t, err, "rank 3: done: malformed: times of 1 ranks instead of 2")
 }
 
 // TestEnding: what started a worker knows how it ended, by its number or its host.
@@ -375,9 +375,9 @@ func TestEnding(t *testing.T) {
 		return &hw.Error{Call: "process", Code: "killed", Rank: -1, Lane: -1, Step: -1, Text: "ended"}
 	}
 	require.EqualError(t, s.ending(&Ended{Worker: 1, How: fault()}),
-		"hw: rank 1: process: killed: process 6 on b ended")
+		"rank 1: process: killed: process 6 on b ended")
 	require.EqualError(t, s.ending(&Ended{Worker: -1, Host: "a", How: fault()}),
-		"hw: rank 0: process: killed: process 5 on a ended")
+		"rank 0: process: killed: process 5 on a ended")
 	require.EqualError(t, s.ending(&Ended{Worker: -1, How: errors.New("all over")}), "all over")
 	require.False(t, Reachable("0.0.0.0:7000"))
 	require.True(t, Reachable("10.0.0.1:7000"))

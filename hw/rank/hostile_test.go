@@ -53,9 +53,9 @@ func TestWrongReports(t *testing.T) {
 		{[]*report{ready, ready}, "report 2, which nobody awaits"},
 		{[]*report{{Kind: reportFailed, Fault: &hw.Error{Rank: 1 << 40, Lane: -1, Step: -1,
 			Call: "\x1b[2J", Code: "\a", Text: "a\r\nb"}}},
-			`hw: rank 1099511627776: \x1b[2J: \a: a\r\nb`},
+			`rank 1099511627776: \x1b[2J: \a: a\r\nb`},
 		{[]*report{{Kind: reportFailed, Missing: &hw.Missing{What: "\x1b", Why: "\n", Get: "\x00"}}},
-			`hw: \x1b: \n; \x00`},
+			`\x1b: \n; \x00`},
 		{[]*report{ready, {Kind: reportStatus, Status: Status{Progress: math.MinInt64}},
 			{Kind: reportPong, Clock: math.MinInt64}, {Kind: reportPong}}, "report"},
 	} {
@@ -97,7 +97,7 @@ func TestLongReport(t *testing.T) {
 		}
 	})
 	_, err := twoWorkers(t, "tcp", c).Run(context.Background(), five(hw.Env{}))
-	require.EqualError(t, err, "hw: rank 3: read: error: a message is longer than expected")
+	require.EqualError(t, err, "rank 3: read: error: a message is longer than expected")
 }
 
 // TestLengths: what a message says of its lengths is not believed: 8 GiB of which nothing comes
@@ -185,7 +185,7 @@ func TestTooLittleMemory(t *testing.T) {
 	w := newWorker(there, StartClock())
 	w.local = &net.TCPAddr{}
 	p := &Part{Ranks: 2, Mine: []int{1}, Inputs: [][]byte{{}}, schedule: s}
-	for has, want := range map[int64]string{10 << 30: "", 5 << 30: "hw: rank 0: memory: too little: " +
+	for has, want := range map[int64]string{10 << 30: "", 5 << 30: "rank 0: memory: too little: " +
 		"10 GiB is needed: this machine has 5 GiB left"} {
 		w.free = func() (memory.Free, bool) { return memory.Free{Bytes: has}, true }
 		if err := w.holds(p); want != "" {
@@ -241,10 +241,10 @@ func TestTurnedAway(t *testing.T) {
 	job := five(hw.Env{})
 	job.Env.Timeout = 600 * time.Millisecond
 	_, err := k.Run(context.Background(), job)
-	require.EqualError(t, err, "hw: rank 0: wait: timeout: 600ms was not enough to come; "+
+	require.EqualError(t, err, "rank 0: wait: timeout: 600ms was not enough to come; "+
 		"turned away, without the secret: 1")
 	require.EqualError(t, came,
-		"hw: dial: error: the coordinator: it does not know the secret of this run")
+		"dial: error: the coordinator: it does not know the secret of this run")
 	require.NoError(t, k.Close())
 }
 

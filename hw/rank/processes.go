@@ -103,13 +103,13 @@ func (l *Processes) Stop(come []int, lost int, grace time.Duration) {
 func launch(environ []string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("hw: this program's own file: %w", err)
+		return nil, fmt.Errorf("this program's own file: %w", err)
 	}
 	p := &process{cmd: exec.Command(self), done: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), environ...)
 	p.cmd.Stderr = &p.stderr
 	if err := p.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("hw: a process for ranks: %w", err)
+		return nil, fmt.Errorf("a process for ranks: %w", err)
 	}
 	return p, nil
 }

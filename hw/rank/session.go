@@ -156,7 +156,7 @@ func (s *session) listen() (err error) {
 	switch {
 	case network == "unix":
 		if s.dir, err = os.MkdirTemp("", "collsim"); err != nil {
-			return fmt.Errorf("hw: a directory for sockets: %w", err)
+			return fmt.Errorf("a directory for sockets: %w", err)
 		}
 		address = filepath.Join(s.dir, "c")
 	case address == "":

@@ -55,9 +55,9 @@ func TestSurvey(t *testing.T) {
 func TestSurveyCounts(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
 		{"count 3", "count 3\nslices 3", ""},
-		{"    send in to 0 @0\n", "", "hw: rank 0 lane 0: step: malformed: from rank 1 lane 0: " +
+		{"    send in to 0 @0\n", "", "rank 0 lane 0: step: malformed: from rank 1 lane 0: " +
 			"1 more awaited than are sent"},
-		{"    send in to 0 @0\n", "    send in to 0 @0\n    send in to 0 @0\n", "hw: rank 1 lane 0: " +
+		{"    send in to 0 @0\n", "    send in to 0 @0\n    send in to 0 @0\n", "rank 1 lane 0: " +
 			"step: malformed: to rank 0 lane 0: 1 more sent than are received"},
 	} {
 		s, err := schedule.Parse(strings.Replace(pair, c.from, c.to, 1))

@@ -40,7 +40,7 @@ func Read(r io.Reader) (rows []Row, err error) {
 		default:
 			row, err := parse(names, cells)
 			if err != nil {
-				return nil, fmt.Errorf("kernelfit: %q: %w", scanner.Text(), err)
+				return nil, fmt.Errorf("%q: %w", scanner.Text(), err)
 			}
 			rows = append(rows, row)
 		}

@@ -4,7 +4,6 @@ package prose
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -15,12 +14,6 @@ func Plural[T int | int64](n T, what string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
-
-// prefix matches the names of the packages that an error comes from.
-func prefix() *regexp.Regexp { return regexp.MustCompile(`^([a-z]+: )+`) }
-
-// Unprefixed returns an error's text for a user, who knows no packages.
-func Unprefixed(err error) string { return prefix().ReplaceAllString(err.Error(), "") }
 
 // Between returns a range, or its one value. A unit that both ends have is written once.
 func Between[T comparable](from, to T, dash string) string {

@@ -77,10 +77,10 @@ func TestTable(t *testing.T) {
 	for _, s := range []skip{
 		{"formats/arrays.TestPython", "left out: python3 cannot import numpy, ml_dtypes and " +
 			"safetensors:  ModuleNotFoundError: No module named 'numpy'"},
-		{"cmd/collsim.TestKilledRank/mpi", `hw: mpirun: exec: "mpirun": executable file not found in ` +
+		{"cmd/collsim.TestKilledRank/mpi", `mpirun: exec: "mpirun": executable file not found in ` +
 			`$PATH; install Open MPI 4 or 5 (Debian: apt install openmpi-bin)`},
-		{"hw/lab.TestExchange", "hw: no network lab: not root; namespaces need root: run it with sudo"},
-		{"hw/lab.TestExchange", `hw: no network lab: the root directory is no mount point: "mount ` +
+		{"hw/lab.TestExchange", "no network lab: not root; namespaces need root: run it with sudo"},
+		{"hw/lab.TestExchange", `no network lab: the root directory is no mount point: "mount ` +
 			`--make-rslave /" failed: Invalid argument; ip changes what is mounted in a namespace`},
 		{"hw/nccl.TestHeader", "no NCCL to try: COLLSIM_NCCL_WHEELS names none (pip install --target " +
 			"DIR nvidia-nccl-cu13 nvidia-cuda-runtime)"},

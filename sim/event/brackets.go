@@ -137,7 +137,7 @@ func (e *engine) settleBrackets(rank int32, list []bracket) error {
 			b.kernels && b.mark.Blocks > 0 && (b.grids || b.others)
 		b.places = channels * int64(max(b.mark.Blocks, 1))
 		if err := e.possible(b); err != nil {
-			return fmt.Errorf("sim: rank %d lane %d: bracket %d of the lane: %w", rank, b.Lane,
+			return fmt.Errorf("rank %d lane %d: bracket %d of the lane: %w", rank, b.Lane,
 				b.Number, err)
 		}
 	}

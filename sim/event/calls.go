@@ -33,7 +33,7 @@ func Calls(s *schedule.Schedule, env *model.Env, r Row) (ends [][]unit.Time, com
 }
 
 // errEnough ends a run of which enough is known.
-var errEnough = errors.New("sim: enough calls")
+var errEnough = errors.New("enough calls")
 
 // row is the state of calls in a row.
 type row struct {

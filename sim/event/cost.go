@@ -22,7 +22,7 @@ type CostError struct {
 
 // Error says what it would cost and what is cheap.
 func (e *CostError) Error() string {
-	return fmt.Sprintf("sim: fluid sharing would take about %d s: %d messages, and each that begins "+
+	return fmt.Sprintf("fluid sharing would take about %d s: %d messages, and each that begins "+
 		"or ends touches about %d others; sim.sharing = \"fifo\" with sim.segment = \"%v\" does it "+
 		"sooner",
 		e.Seconds, e.Messages, e.Joined, e.Segment)

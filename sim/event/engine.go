@@ -259,7 +259,7 @@ func (e *engine) finished() *model.Totals {
 // tooLate is a step that ends beyond the end of time.
 func (e *engine) tooLate(i int32) {
 	if e.err == nil {
-		e.err = fmt.Errorf("sim: %s does not end within %d days; time is counted no further",
+		e.err = fmt.Errorf("%s does not end within %d days; time is counted no further",
 			e.place(i), unit.Forever/(86400*unit.Second))
 	}
 }

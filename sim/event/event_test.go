@@ -134,7 +134,7 @@ func TestCostError(t *testing.T) {
 	require.True(t, errors.As(err, &cost))
 	require.Equal(t, CostError{Seconds: 745, Messages: 56, Joined: 48, Segment: 4 * unit.KiB},
 		*cost)
-	require.ErrorContains(t, err, "sim: fluid sharing would take about 745 s: 56 messages, and each "+
+	require.ErrorContains(t, err, "fluid sharing would take about 745 s: 56 messages, and each "+
 		"that begins or ends touches about 48 others; "+
 		"sim.sharing = \"fifo\" with sim.segment = \"4 KiB\" does it sooner")
 	for largest, want := range map[unit.Bytes]unit.Bytes{0: 4 * unit.KiB, 100_000: 4 * unit.KiB,

@@ -144,7 +144,7 @@ func (e *engine) share(now unit.Time) error {
 	if m := e.fair.Starved; m >= 0 {
 		lane := e.messages[m].lane
 		rank := e.lanes[lane].rank
-		return fmt.Errorf("sim: rank %d lane %d: what it sends, or a link on its way, is too slow "+
+		return fmt.Errorf("rank %d lane %d: what it sends, or a link on its way, is too slow "+
 			"to give each of its messages 2^-20 B/s; use sharing = fifo", rank, lane-e.first[rank])
 	}
 	e.tell(ratesChange, 0, 0, now)

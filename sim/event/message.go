@@ -76,7 +76,7 @@ func (e *engine) addFigures(m int32) error {
 	f := e.rules.Device.Of(x.bytes)
 	n := model.OnLinks(f, x.bytes, x.flags.framing())
 	if n > model.MostOnLinks {
-		return fmt.Errorf("sim: %s: a message of %v puts more on its links, at efficiency %v, than "+
+		return fmt.Errorf("%s: a message of %v puts more on its links, at efficiency %v, than "+
 			"is counted", e.place(x.lane), x.bytes, f.Efficiency)
 	}
 	if f.Efficiency > 0 {

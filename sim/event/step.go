@@ -276,7 +276,7 @@ func (e *engine) completed(i int32) {
 func (e *engine) multimemRoute(i int32, team []int32, kind model.MultimemKind) (int32, error) {
 	route, err := e.network.Multimem(e.lanes[i].rank, team, kind)
 	if err != nil {
-		return 0, fmt.Errorf("sim: %s: multimem needs a switch that does it: %w", e.place(i), err)
+		return 0, fmt.Errorf("%s: multimem needs a switch that does it: %w", e.place(i), err)
 	}
 	return route, nil
 }

@@ -119,7 +119,7 @@ func (h *head) goesOn(at unit.Time) bool {
 	return true
 }
 
-var errTooLong = errors.New("sim: there is more to log than is counted; leave out the trace and " +
+var errTooLong = errors.New("there is more to log than is counted; leave out the trace and " +
 	"the critical path")
 
 // write writes a time, and is the number of its entry.

@@ -15,7 +15,7 @@ type NotFolded struct {
 }
 
 // Error is what was not proven.
-func (e *NotFolded) Error() string { return "sim: not folded: " + e.Why }
+func (e *NotFolded) Error() string { return "not folded: " + e.Why }
 
 // Run plays a schedule in an environment that has been found valid for it, if it can prove that
 // ranks do the same. Errors are: *NotFolded; and a *schedule.StallError, that of sim/event. All

@@ -150,7 +150,7 @@ func TestNotFolded(t *testing.T) {
 		other.Graph = env.Graph.Clone()
 		change(&other)
 		_, err := Run(s, &other)
-		require.EqualError(t, err, "sim: not folded: "+why)
+		require.EqualError(t, err, "not folded: "+why)
 	}
 	refused("routes of ranks differ", s, func(env *model.Env) { env.Graph.Links()[2].Latency++ })
 	refused("the device is none that it knows", s, func(env *model.Env) { env.Device.SendBuffer = 1 })

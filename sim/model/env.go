@@ -80,21 +80,21 @@ func (env *Env) Validate(s *schedule.Schedule) error {
 	ranks := s.Spec.Ranks
 	switch {
 	case env.Graph == nil:
-		return fmt.Errorf("sim: a network is needed")
+		return fmt.Errorf("a network is needed")
 	case len(env.Graph.Ranks) < ranks:
-		return fmt.Errorf("sim: the network has %d ranks; the schedule needs %d",
+		return fmt.Errorf("the network has %d ranks; the schedule needs %d",
 			len(env.Graph.Ranks), ranks)
 	case env.Sharing > FIFO || env.Switching > StoreForward:
-		return fmt.Errorf("sim: sharing %d, switching %d: there are 2 of each",
+		return fmt.Errorf("sharing %d, switching %d: there are 2 of each",
 			env.Sharing, env.Switching)
 	case env.Segment < 0 || env.Slots < 0:
-		return fmt.Errorf("sim: segment = %d, slots = %d: neither can be negative",
+		return fmt.Errorf("segment = %d, slots = %d: neither can be negative",
 			env.Segment, env.Slots)
 	case env.Sharing == Fluid && env.Switching == StoreForward:
-		return fmt.Errorf("sim: switching = store-and-forward: a fluid flow takes all its links " +
+		return fmt.Errorf("switching = store-and-forward: a fluid flow takes all its links " +
 			"at once and is never stored; it needs sharing = fifo")
 	case env.Sharing == Fluid && env.Segment > 0:
-		return fmt.Errorf("sim: segment = %v: fluid sharing has none; they need sharing = fifo",
+		return fmt.Errorf("segment = %v: fluid sharing has none; they need sharing = fifo",
 			env.Segment)
 	}
 	if err := env.Graph.Connected(); err != nil {
@@ -109,24 +109,24 @@ func (env *Env) Validate(s *schedule.Schedule) error {
 // validateRanks checks the lists that have a value for each rank, and bandwidths.
 func (env *Env) validateRanks(ranks int) error {
 	if n := len(env.Start); n != 0 && n != ranks {
-		return fmt.Errorf("sim: start has %d times; the schedule has %d ranks", n, ranks)
+		return fmt.Errorf("start has %d times; the schedule has %d ranks", n, ranks)
 	}
 	for r, t := range env.Start {
 		if t < 0 || t >= unit.Forever {
-			return fmt.Errorf("sim: start of rank %d = %v: a time from 0 s on is expected", r, t)
+			return fmt.Errorf("start of rank %d = %v: a time from 0 s on is expected", r, t)
 		}
 	}
 	if n := len(env.Slowdown); n != 0 && n != ranks {
-		return fmt.Errorf("sim: slowdown has %d factors; the schedule has %d ranks", n, ranks)
+		return fmt.Errorf("slowdown has %d factors; the schedule has %d ranks", n, ranks)
 	}
 	for r, factor := range env.Slowdown {
 		if factor <= 0 {
-			return fmt.Errorf("sim: slowdown of rank %d = %d millionths: more than 0 is expected",
+			return fmt.Errorf("slowdown of rank %d = %d millionths: more than 0 is expected",
 				r, factor)
 		}
 	}
 	if b := env.Device.GPU.HBM; b > MaxFluidRate && b != unit.Unlimited {
-		return fmt.Errorf("sim: hbm_bandwidth = %v: up to %v, or unlimited, is counted", b, MaxFluidRate)
+		return fmt.Errorf("hbm_bandwidth = %v: up to %v, or unlimited, is counted", b, MaxFluidRate)
 	}
 	if env.Sharing != Fluid {
 		return nil
@@ -134,7 +134,7 @@ func (env *Env) validateRanks(ranks int) error {
 	for _, i := range env.Graph.Samples() {
 		b := env.Graph.Link(i).Bandwidth
 		if b > MaxFluidRate && b != unit.Unlimited {
-			return fmt.Errorf("sim: link %s: fluid sharing counts bandwidths up to %v, not %v; "+
+			return fmt.Errorf("link %s: fluid sharing counts bandwidths up to %v, not %v; "+
 				"use sharing = fifo, or unlimited", env.Graph.LinkName(i), MaxFluidRate, b)
 		}
 	}

@@ -243,7 +243,7 @@ func TestEndOfTime(t *testing.T) {
 	env.Sharing = model.FIFO
 	env.Device.Overhead = unit.Forever / 28 // 60 rounds of two steps are beyond 63 bits
 	_, err := Run(exchanges(t), &env)
-	require.EqualError(t, err, "sim: not swept: time is counted no further")
+	require.EqualError(t, err, "not swept: time is counted no further")
 }
 
 // TestStateBeforeAPeriod: what a period finds when it begins matters in it: a link that is still

@@ -247,7 +247,7 @@ func TestDrift(t *testing.T) {
 				require.Equal(t, want, e.finished())
 				continue
 			}
-			require.EqualError(t, err, "sim: not swept: "+why)
+			require.EqualError(t, err, "not swept: "+why)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 type NotSwept struct{ Why string }
 
 // Error gives the reason.
-func (e *NotSwept) Error() string { return "sim: not swept: " + e.Why }
+func (e *NotSwept) Error() string { return "not swept: " + e.Why }
 
 // Run simulates a schedule in an environment that is valid for it (model.Env.Validate). It succeeds
 // if the guessed order of requests for links turns out to be the one of the rules. All else is

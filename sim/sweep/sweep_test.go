@@ -133,7 +133,7 @@ func TestNotSwept(t *testing.T) {
 		other := env
 		change(&other)
 		_, err := Run(s, &other)
-		require.EqualError(t, err, "sim: not swept: "+why)
+		require.EqualError(t, err, "not swept: "+why)
 	}
 	same := func(*model.Env) {}
 	fifo := func(env *model.Env) { env.Sharing = model.FIFO }

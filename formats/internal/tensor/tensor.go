@@ -42,7 +42,7 @@ func (e *Error) Error() string {
 	if e.Tensor != "" {
 		where += fmt.Sprintf(": tensor %.60q", e.Tensor)
 	}
-	return "arrays: " + where + ": " + e.Text
+	return where + ": " + e.Text
 }
 
 // Unwrap returns the cause: an fs.ErrNotExist, for example.

@@ -54,15 +54,15 @@ func Lower(p Plan) (*Lowered, error) {
 		m := &p.Moves[i]
 		switch {
 		case i > 0 && m.Stage < p.Moves[i-1].Stage || m.Stage < 0 || m.Stage > 1<<28:
-			return nil, fmt.Errorf("synth: move %d is of stage %d, after one of a later stage", i,
+			return nil, fmt.Errorf("move %d is of stage %d, after one of a later stage", i,
 				m.Stage)
 		case m.From < 0 || int(m.From) >= p.Spec.Ranks || m.To < 0 || int(m.To) >= p.Spec.Ranks:
-			return nil, fmt.Errorf("synth: move %d goes from rank %d to rank %d of %d", i, m.From,
+			return nil, fmt.Errorf("move %d goes from rank %d to rank %d of %d", i, m.From,
 				m.To, p.Spec.Ranks)
 		}
 	}
 	if int64(len(p.Moves))*2*int64(p.Tiles) > MaxSteps {
-		return nil, fmt.Errorf("synth: %d moves of %d tiles are more than %d steps", len(p.Moves),
+		return nil, fmt.Errorf("%d moves of %d tiles are more than %d steps", len(p.Moves),
 			p.Tiles, MaxSteps)
 	}
 	head := schedule.Schedule{Name: p.Name, Spec: p.Spec, Cuts: p.Cuts, Memory: p.Memory, Slices: 1}

@@ -6,7 +6,7 @@ import "fmt"
 func Encode(typ string, values []int64) ([]byte, error) {
 	t, known := typeOf(typ)
 	if !known {
-		return nil, fmt.Errorf("programs: the type %q is not known", typ)
+		return nil, fmt.Errorf("the type %q is not known", typ)
 	}
 	list := make([]number, len(values))
 	for i, n := range values {

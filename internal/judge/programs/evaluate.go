@@ -64,13 +64,13 @@ func (p *Program) Evaluate(inputs Inputs) (*Results, error) {
 func (m *machine) given(name string, typ numberType, shape []int64) ([]*tensor, error) {
 	data := m.inputs[name]
 	if len(data) != m.Ranks {
-		return nil, fmt.Errorf("programs: %s is given on %d ranks; %d are expected", name, len(data),
+		return nil, fmt.Errorf("%s is given on %d ranks; %d are expected", name, len(data),
 			m.Ranks)
 	}
 	values := make([]*tensor, m.Ranks)
 	for rank, bytes := range data {
 		if want := elements(shape) * int64(typ.width); int64(len(bytes)) != want {
-			return nil, fmt.Errorf("programs: %s has %d bytes on rank %d; %d are expected", name,
+			return nil, fmt.Errorf("%s has %d bytes on rank %d; %d are expected", name,
 				len(bytes), rank, want)
 		}
 		values[rank] = &tensor{typ, shape, typ.decode(bytes)}
@@ -83,7 +83,7 @@ func (m *machine) pass(late bool) error {
 	for i := range m.ops {
 		if o := &m.ops[i]; o.late == late {
 			if err := m.do(o); err != nil {
-				return fmt.Errorf("programs: %s: %w", o.name, err)
+				return fmt.Errorf("%s: %w", o.name, err)
 			}
 		}
 	}

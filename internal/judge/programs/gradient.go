@@ -27,7 +27,7 @@ func (m *machine) backward() error {
 			continue
 		}
 		if err := b.op(o); err != nil {
-			return fmt.Errorf("programs: gradient of %s: %w", o.name, err)
+			return fmt.Errorf("gradient of %s: %w", o.name, err)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.of)) {
@@ -66,7 +66,7 @@ func (b *gradients) prepare() error {
 		}
 		for _, rank := range slices.Concat(o.teams...) {
 			if slices.Contains(by[o.out], rank) || slices.Contains(o.in, o.out) {
-				return fmt.Errorf("programs: %s overwrites %s, which gradients need", o.name, o.out)
+				return fmt.Errorf("%s overwrites %s, which gradients need", o.name, o.out)
 			}
 			by[o.out] = append(by[o.out], rank)
 		}

@@ -49,7 +49,7 @@ type table struct {
 // fail records the first error.
 func (t table) fail(format string, args ...any) {
 	if *t.err == nil {
-		*t.err = fmt.Errorf("programs: %s: %s", t.at, fmt.Sprintf(format, args...))
+		*t.err = fmt.Errorf("%s: %s", t.at, fmt.Sprintf(format, args...))
 	}
 }
 
@@ -140,7 +140,7 @@ func Read(text string) (*Program, error) {
 	var err error
 	root := table{"scenario", map[string]any{}, &err}
 	if _, wrong := toml.Decode(text, &root.data); wrong != nil {
-		return nil, fmt.Errorf("programs: %w", wrong)
+		return nil, wrong
 	}
 	if len(value(root, "sweep", map[string]any(nil))) > 0 {
 		root.fail("of a sweep it is not known which point is meant")
