@@ -73,8 +73,8 @@ type Algorithm struct {
 	Picks func(spec collective.Spec, param func(name string) string) Pick
 }
 
-// An Unfit error says why an algorithm with these parameters does not fit the ranks, or a collective
-// of its kinds.
+// An Unfit error says why an algorithm with these parameters does not fit the ranks, or a
+// collective of its kinds.
 type Unfit struct{ Algorithm, Why string }
 
 // Error formats the error in one line.

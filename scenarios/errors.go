@@ -6,40 +6,12 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"collsim/internal/diag"
 )
 
-// Error is one thing that is wrong with a scenario. It is printed as
-//
-//	ring.toml:6: topology.ranks = "8": a whole number is expected
-//	  write 8 without quotes
-type Error struct {
-	File  string // as the caller named it, or another file's name, or "--set", "--only"
-	Line  int    // from 1; 0 where there is no line to point at
-	Key   string // path of the key, as "collective[1].bytes"; empty for the file itself
-	Value string // as it was written, shortened; empty where only the key matters
-	Text  string // what is wrong; what was expected
-	Hint  string // how to put it right, or empty
-}
-
-// Error prints the error, and its hint on a line of its own.
-func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString(e.File)
-	if e.Line > 0 {
-		fmt.Fprintf(&b, ":%d", e.Line)
-	}
-	if e.Key != "" {
-		b.WriteString(": " + e.Key)
-	}
-	if e.Value != "" {
-		b.WriteString(" = " + e.Value)
-	}
-	b.WriteString(": " + e.Text)
-	if e.Hint != "" {
-		b.WriteString("\n  " + e.Hint)
-	}
-	return b.String()
-}
+// Error is one thing that is wrong with a scenario: file, line, key, value, text and hint.
+type Error = diag.Problem
 
 // MaxErrors is the most errors of one scenario that are reported.
 const MaxErrors = 10
@@ -71,7 +43,7 @@ func (e *Errors) Unwrap() []error {
 	return list
 }
 
-// problem is an error that does not know its place yet: what is wrong, and how to put it right.
+// problem is an error whose place the caller knows: what is wrong, and how to put it right.
 type problem struct{ text, hint string }
 
 // collector gathers errors; the same one is kept once, however many points run into it.

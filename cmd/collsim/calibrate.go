@@ -170,23 +170,23 @@ func (o *calibrateFlags) check() error {
 	ofNCCL := changed(o.flags, "nodes", "processes")
 	switch {
 	case len(o.from) == 0 && tables != "":
-		return &usageError{text: "--" + tables + " is for published tables",
-			hint: "name them with --from"}
+		return &usageError{Text: "--" + tables + " is for published tables",
+			Hint: "name them with --from"}
 	case len(o.from) > 0 && measure != "":
-		return &usageError{text: "--" + measure + " is for measuring; tables have been measured"}
+		return &usageError{Text: "--" + measure + " is for measuring; tables have been measured"}
 	case o.machine == "" && ofNCCL != "":
-		return &usageError{text: "--" + ofNCCL + " is for tables of a machine",
-			hint: "name it with --machine"}
+		return &usageError{Text: "--" + ofNCCL + " is for tables of a machine",
+			Hint: "name it with --machine"}
 	case o.machine != "" && o.together:
-		return &usageError{text: "--machine and --together are both given",
-			hint: "with --machine all tables are fitted together"}
+		return &usageError{Text: "--machine and --together are both given",
+			Hint: "with --machine all tables are fitted together"}
 	case o.processes != "" && !slices.Contains(processes(), o.processes):
-		return &usageError{text: fmt.Sprintf("--processes %q: one of %s is expected", o.processes,
+		return &usageError{Text: fmt.Sprintf("--processes %q: one of %s is expected", o.processes,
 			strings.Join(processes(), ", "))}
 	case o.inPlace && o.outOfPlace:
-		return &usageError{text: "--in-place and --out-of-place are both given"}
+		return &usageError{Text: "--in-place and --out-of-place are both given"}
 	case o.hw == "sim":
-		return &usageError{text: "--hw sim: a simulation has the figures that it is given"}
+		return &usageError{Text: "--hw sim: a simulation has the figures that it is given"}
 	}
 	for _, n := range []struct {
 		name         string
@@ -194,7 +194,7 @@ func (o *calibrateFlags) check() error {
 	}{{"table", o.table, 1}, {"ranks", o.ranks, 2}, {"nodes", o.nodes, 1},
 		{"repetitions", o.repetitions, 1}, {"warmup", o.warmup, 0}} {
 		if o.flags.Changed(n.name) && n.value < n.least {
-			return &usageError{text: fmt.Sprintf("--%s %d: %d or more is expected", n.name, n.value,
+			return &usageError{Text: fmt.Sprintf("--%s %d: %d or more is expected", n.name, n.value,
 				n.least)}
 		}
 	}
@@ -210,8 +210,8 @@ func (a *app) calibrate(ctx context.Context, args []string, o *calibrateFlags) e
 		return a.calibrateTables(append(o.from[:len(o.from):len(o.from)], args...), o)
 	}
 	if len(args) != 1 {
-		return &usageError{text: "one scenario is expected, or --from with published tables",
-			hint: "for example: collsim calibrate lab.toml"}
+		return &usageError{Text: "one scenario is expected, or --from with published tables",
+			Hint: "for example: collsim calibrate lab.toml"}
 	}
 	options, err := o.options()
 	if err != nil {
@@ -255,7 +255,7 @@ func (o *calibrateFlags) options() (c run.CalibrateOptions, err error) {
 				return c, flagValue("sizes", text, err)
 			}
 			if n < 4 || n%4 != 0 || n > unit.GiB {
-				return c, &usageError{text: fmt.Sprintf("--sizes %q: multiples of 4 B up to 1 GiB are "+
+				return c, &usageError{Text: fmt.Sprintf("--sizes %q: multiples of 4 B up to 1 GiB are "+
 					"expected", text)}
 			}
 			c.Sizes = append(c.Sizes, n)
@@ -266,7 +266,7 @@ func (o *calibrateFlags) options() (c run.CalibrateOptions, err error) {
 			return c, flagValue("budget", o.budget, err)
 		}
 		if c.Budget < 1 {
-			return c, &usageError{text: "--budget " + o.budget + ": more than nothing is expected"}
+			return c, &usageError{Text: "--budget " + o.budget + ": more than nothing is expected"}
 		}
 	}
 	return c, nil
@@ -291,7 +291,7 @@ func (a *app) planCalibration(args []string, o *calibrateFlags,
 	}
 	c, err := list[0].Calibration(options)
 	if err != nil && !isScenarioError(err) {
-		return nil, &usageError{file: args[0], text: err.Error()}
+		return nil, &usageError{File: args[0], Text: err.Error()}
 	}
 	return c, err
 }

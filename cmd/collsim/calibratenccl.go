@@ -59,8 +59,8 @@ func (a *app) machineNamed(name string) (*machine.Machine, error) {
 	if slices.Contains(machine.Names(), name) || filepath.Ext(name) == "" {
 		m, err := machine.Find(name)
 		if err != nil {
-			return nil, &usageError{text: "--machine " + strconv.Quote(name) + ": " +
-				err.Error(), hint: "collsim list machines has all; a file of one ends in .toml " +
+			return nil, &usageError{Text: "--machine " + strconv.Quote(name) + ": " +
+				err.Error(), Hint: "collsim list machines has all; a file of one ends in .toml " +
 				"or .xml"}
 		}
 		return m, nil
@@ -71,7 +71,7 @@ func (a *app) machineNamed(name string) (*machine.Machine, error) {
 	}
 	m, err := topofile.Read(filepath.Base(name), text, "")
 	if err != nil {
-		return nil, &usageError{file: name, text: err.Error()}
+		return nil, &usageError{File: name, Text: err.Error()}
 	}
 	return m, nil
 }

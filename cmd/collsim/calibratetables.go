@@ -12,7 +12,6 @@ import (
 	"collsim/formats/measured"
 	"collsim/report"
 	"collsim/run"
-	"collsim/scenarios"
 )
 
 // tableInName stands for the number of a table in the name of a file.
@@ -86,7 +85,7 @@ func (a *app) calibrateMachine(fits []*run.TableFit, o *calibrateFlags) error {
 	}
 	m, err := run.FitMachine(fits)
 	if err != nil {
-		return &usageError{text: "--together: " + err.Error()}
+		return &usageError{Text: "--together: " + err.Error()}
 	}
 	object, err := report.MachineFitJSON(m)
 	if err != nil {
@@ -128,7 +127,7 @@ func (a *app) tablesOf(name string, number int,
 		return nil, nil, tableError(name, text, err)
 	}
 	if number > len(list) {
-		return nil, nil, &usageError{file: name, text: fmt.Sprintf("--table %d: there are %d", number,
+		return nil, nil, &usageError{File: name, Text: fmt.Sprintf("--table %d: there are %d", number,
 			len(list))}
 	}
 	several := slices.ContainsFunc(list, func(t measured.Table) bool {
@@ -146,10 +145,10 @@ func (a *app) tablesOf(name string, number int,
 	case len(of) > 0:
 		return list, of, nil
 	case o.Kind == 0:
-		return nil, nil, &usageError{file: name, text: fmt.Sprintf("no table of %d ranks is to be "+
+		return nil, nil, &usageError{File: name, Text: fmt.Sprintf("no table of %d ranks is to be "+
 			"taken; the first of %d is of %d", o.Ranks, len(list), list[0].Ranks)}
 	}
-	return nil, nil, &usageError{file: name, text: fmt.Sprintf("no table of %v is to be taken; the "+
+	return nil, nil, &usageError{File: name, Text: fmt.Sprintf("no table of %v is to be taken; the "+
 		"first of %d is of %v", o.Kind, len(list), list[0].Kind)}
 }
 
@@ -157,24 +156,16 @@ func (a *app) tablesOf(name string, number int,
 // what to do with a file that is none.
 func tableError(name string, text []byte, err error) error {
 	if what, hint := foreign(text); what != "" {
-		return &usageError{file: name, text: what, hint: hint}
+		return &usageError{File: name, Text: what, Hint: hint}
 	}
 	var at *measured.ParseError
 	if !errors.As(err, &at) {
 		return err
 	}
-	said := at.Text
-	if at.Value != "" {
-		said = fmt.Sprintf("%.60q: %s", at.Value, at.Text)
-	}
-	e := &scenarios.Error{File: at.File, Line: at.Line, Text: said}
 	if filepath.Ext(name) == ".toml" {
-		e.Hint = "a scenario is measured without --from: collsim calibrate " + quotedForShell(name)
+		at.Hint = "a scenario is measured without --from: collsim calibrate " + quotedForShell(name)
 	}
-	if at.Column > 0 {
-		e.Key = fmt.Sprintf("column %d", at.Column)
-	}
-	return e
+	return at
 }
 
 // lacking says what to give for a table that does not have it.
@@ -183,23 +174,23 @@ func lacking(name string, number, of int, err error) error {
 	if !errors.As(err, &missing) {
 		return err
 	}
-	e := &usageError{file: name, text: missing.Text}
+	e := &usageError{File: name, Text: missing.Text}
 	if of > 1 {
-		e.text = fmt.Sprintf("table %d: %s", number, e.text)
+		e.Text = fmt.Sprintf("table %d: %s", number, e.Text)
 	}
 	switch missing.Missing {
 	case "kind":
-		e.hint = "give it by --kind, as --kind all_reduce"
+		e.Hint = "give it by --kind, as --kind all_reduce"
 	case "ranks":
-		e.hint = "give it by --ranks"
+		e.Hint = "give it by --ranks"
 	case "nodes":
-		e.hint = "give them by --nodes, or another --machine"
+		e.Hint = "give them by --nodes, or another --machine"
 	case "machine":
-		e.hint = "collsim list machines has machines, with their devices"
+		e.Hint = "collsim list machines has machines, with their devices"
 	case "place":
-		e.hint = "leave out --in-place and --out-of-place"
+		e.Hint = "leave out --in-place and --out-of-place"
 	case "algorithm":
-		e.hint = "collsim list algorithms has those for --algorithm"
+		e.Hint = "collsim list algorithms has those for --algorithm"
 	}
 	return e
 }
@@ -207,8 +198,8 @@ func lacking(name string, number, of int, err error) error {
 // presetsOf makes the presets of tables, each with its destination.
 func presetsOf(fits []*run.TableFit, output string) ([]preset, error) {
 	if output != "" && len(fits) > 1 && !strings.Contains(output, tableInName) {
-		return nil, &usageError{text: fmt.Sprintf("%d tables make as many presets; --output names one "+
-			"file", len(fits)), hint: "choose one by --table N, or name all as in --output 'NAME-" +
+		return nil, &usageError{Text: fmt.Sprintf("%d tables make as many presets; --output names one "+
+			"file", len(fits)), Hint: "choose one by --table N, or name all as in --output 'NAME-" +
 			tableInName + ".toml'"}
 	}
 	var all []preset

@@ -34,7 +34,7 @@ func (a *app) scenarioCommand(cmd *cobra.Command, example string,
 	cmd.ValidArgsFunction = completeScenarios
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return &usageError{text: "a scenario is expected", hint: "for example: " + example}
+			return &usageError{Text: "a scenario is expected", Hint: "for example: " + example}
 		}
 		var err error
 		if o.With, err = a.readWith(with); err != nil {
@@ -170,7 +170,7 @@ func (a *app) schemaCommand() *cobra.Command {
 		Example: "  collsim schema > collsim.schema.json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{text: fmt.Sprintf("schema takes no argument, not %q", args[0])}
+				return &usageError{Text: fmt.Sprintf("schema takes no argument, not %q", args[0])}
 			}
 			text, err := scenarios.JSONSchema()
 			if err == nil {

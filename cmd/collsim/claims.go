@@ -107,6 +107,6 @@ func (out *outputs) manyPictures(name string) error {
 	if s := out.scenarios[0]; len(s.Points) == 0 && len(s.Programs[0].Axes) > 0 {
 		into = "{" + s.Programs[0].Axes[0].Path + "}"
 	}
-	return &usageError{file: name, text: fmt.Sprintf("%d results, one file", results),
-		hint: "choose with --only, or put " + into + " into the name ({id} tells all apart)"}
+	return &usageError{File: name, Text: fmt.Sprintf("%d results, one file", results),
+		Hint: "choose with --only, or put " + into + " into the name ({id} tells all apart)"}
 }

@@ -27,8 +27,8 @@ func (a *app) importCommand() *cobra.Command {
 		ValidArgsFunction: completeSchedules,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return &usageError{text: fmt.Sprintf("one schedule is expected, not %d", len(args)),
-					hint: "for example: collsim import mine.xml"}
+				return &usageError{Text: fmt.Sprintf("one schedule is expected, not %d", len(args)),
+					Hint: "for example: collsim import mine.xml"}
 			}
 			return a.importOne(args[0], output, o)
 		},
@@ -94,8 +94,8 @@ func (a *app) exportCommand() *cobra.Command {
 		ValidArgsFunction: completeScenarios,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return &usageError{text: fmt.Sprintf("one scenario is expected, not %d", len(args)),
-					hint: "for example: collsim export example:ring --format msccl"}
+				return &usageError{Text: fmt.Sprintf("one scenario is expected, not %d", len(args)),
+					Hint: "for example: collsim export example:ring --format msccl"}
 			}
 			if err := exportable(format); err != nil {
 				return err
@@ -137,7 +137,7 @@ func exports() []string { return append(formats.Written(), ncclTopology) }
 func (a *app) exportMachine(name, output string, o run.LoadOptions,
 	how formats.WriteOptions) error {
 	if how.Runtime != "" || how.Protocol != "" {
-		return &usageError{text: "runtime and protocol are for msccl, not for " + ncclTopology}
+		return &usageError{Text: "runtime and protocol are for msccl, not for " + ncclTopology}
 	}
 	list, err := a.loadAll([]string{name}, o)
 	if err != nil {
@@ -162,13 +162,13 @@ func exportable(format string) error {
 	if slices.Contains(formats, format) {
 		return nil
 	}
-	e := &usageError{text: fmt.Sprintf("--format %q: no format of that name is written", format),
-		hint: "formats are " + strings.Join(formats, ", ")}
+	e := &usageError{Text: fmt.Sprintf("--format %q: no format of that name is written", format),
+		Hint: "formats are " + strings.Join(formats, ", ")}
 	if format == "" {
-		e.text = "--format is expected"
+		e.Text = "--format is expected"
 	}
 	if near := nearest.To(format, formats, 1); len(near) > 0 {
-		e.hint = "did you mean " + near[0] + "?"
+		e.Hint = "did you mean " + near[0] + "?"
 	}
 	return e
 }

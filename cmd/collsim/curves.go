@@ -50,17 +50,17 @@ func (out *outputs) join(index int, p *scenarios.Point) error {
 	}
 	for _, part := range []string{"{algorithm}", "{bytes}", "{count}", "{id}"} {
 		if strings.Contains(pattern, part) && (part != "{bytes}" || out.overSizes()) {
-			return &usageError{file: pattern, text: part + " would tear curves apart: a figure is over " +
-				"all algorithms and sizes", hint: "put {kind}, {dtype} or a swept key into the name"}
+			return &usageError{File: pattern, Text: part + " would tear curves apart: a figure is over " +
+				"all algorithms and sizes", Hint: "put {kind}, {dtype} or a swept key into the name"}
 		}
 	}
 	name := p.FileName(pattern)
 	if unknown := placeholder().FindString(name); unknown != "" {
-		return &usageError{file: pattern, text: unknown + " stands for nothing"}
+		return &usageError{File: pattern, Text: unknown + " stands for nothing"}
 	}
 	if _, err := plots.FormatOf(name); err != nil {
-		return &usageError{file: name, text: "curves have no such format",
-			hint: "let the name end in .svg, .png or .pdf"}
+		return &usageError{File: name, Text: "curves have no such format",
+			Hint: "let the name end in .svg, .png or .pdf"}
 	}
 	f := out.figureOf(name)
 	if f == nil {
@@ -93,8 +93,8 @@ func (out *outputs) join(index int, p *scenarios.Point) error {
 	if !taken {
 		return nil
 	}
-	return &usageError{file: name, text: fmt.Sprintf("%s and %s belong in different figures", other,
-		p.ID), hint: "choose with --only, or put what differs into the name: {kind}, " +
+	return &usageError{File: name, Text: fmt.Sprintf("%s and %s belong in different figures", other,
+		p.ID), Hint: "choose with --only, or put what differs into the name: {kind}, " +
 		"{dtype}, {op}, {ranks}, {name} or a swept key in braces"}
 }
 
@@ -180,8 +180,8 @@ func (out *outputs) across(f *figure, p *scenarios.Point) (unit.Bytes, error) {
 			}
 			return unit.Bytes(at + 1), nil
 		}
-		return 0, &usageError{text: fmt.Sprintf("--over %.60q: %s sweeps no such key", over, p.ID),
-			hint: "known: " + strings.Join(append([]string{"bytes", "count", "ranks"}, swept...), ", ")}
+		return 0, &usageError{Text: fmt.Sprintf("--over %.60q: %s sweeps no such key", over, p.ID),
+			Hint: "known: " + strings.Join(append([]string{"bytes", "count", "ranks"}, swept...), ", ")}
 	}
 }
 
@@ -308,7 +308,7 @@ func (out *outputs) writeFigures() {
 		case len(f.series) > 0:
 			out.lose(out.writeFigure(f))
 		case !out.incomplete:
-			out.lose(&usageError{file: f.name, text: "there are no curves: nothing took any time"})
+			out.lose(&usageError{File: f.name, Text: "there are no curves: nothing took any time"})
 		}
 	}
 }
@@ -321,7 +321,7 @@ func (out *outputs) writeFigure(f *figure) error {
 	}
 	content, err := plots.Curves(f.withBounds(), out.curveOptions(f, format))
 	if err != nil {
-		return &usageError{file: f.name, text: err.Error()}
+		return &usageError{File: f.name, Text: err.Error()}
 	}
 	return writeFile(f.name, content)
 }

@@ -90,7 +90,7 @@ func (out *outputs) writeData(index int, r *run.Result) error {
 	err := arrays.WriteRanks(out.dataOut(index, r.Point), r.Outputs)
 	var wrong *arrays.Error
 	if errors.As(err, &wrong) {
-		return &usageError{file: wrong.File, text: wrong.Text}
+		return &usageError{File: wrong.File, Text: wrong.Text}
 	}
 	return err
 }

@@ -15,27 +15,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"collsim/internal/diag"
 	"collsim/internal/input"
 	"collsim/internal/nearest"
 	"collsim/run"
 	"collsim/scenarios"
 )
 
-// usageError is wrong usage: of flags, commands or files.
-type usageError struct {
-	file, text, hint string // file may be empty
-}
+// usageError reports wrong usage of flags, commands or files. It differs from an error of a
+// scenario only in how it is printed: after the program's name.
+type usageError diag.Problem
 
-func (e *usageError) Error() string {
-	text := e.text
-	if e.file != "" {
-		text = e.file + ": " + text
-	}
-	if e.hint != "" {
-		text += "\n  " + e.hint
-	}
-	return text
-}
+// Error prints file, text and hint.
+func (e *usageError) Error() string { return (*diag.Problem)(e).Error() }
 
 var (
 	errHelp   = errors.New("a scenario is expected")
@@ -145,7 +137,7 @@ func jsonError(err error) string {
 	}
 	var usage *usageError
 	if len(list) == 0 && errors.As(err, &usage) {
-		list = []oneError{{File: usage.file, Text: usage.text, Hint: usage.hint}}
+		list = []oneError{{File: usage.File, Text: usage.Text, Hint: usage.Hint}}
 	}
 	var missing *unavailableError
 	if len(list) == 0 && errors.As(err, &missing) {
@@ -194,52 +186,52 @@ func unknownCommand(root *cobra.Command, arg string) error {
 	for _, c := range root.Commands() {
 		names = append(names, c.Name())
 	}
-	e := &usageError{text: fmt.Sprintf("unknown command %q", arg)}
+	e := &usageError{Text: fmt.Sprintf("unknown command %q", arg)}
 	switch near := nearest.To(arg, names, 1); {
 	case slices.Contains(scenarios.Examples(), arg):
-		e.hint = "did you mean example:" + arg + "?"
+		e.Hint = "did you mean example:" + arg + "?"
 	case len(near) > 0:
-		e.hint = "did you mean " + near[0] + "?"
+		e.Hint = "did you mean " + near[0] + "?"
 	}
 	if _, err := os.Stat(arg); err == nil {
-		e.hint = "for the file of that name, write ./" + arg
+		e.Hint = "for the file of that name, write ./" + arg
 	}
-	if e.hint == "" {
-		e.hint = "commands are " + strings.Join(names, ", ") + "; a file's name has a dot or a slash"
+	if e.Hint == "" {
+		e.Hint = "commands are " + strings.Join(names, ", ") + "; a file's name has a dot or a slash"
 	}
 	return e
 }
 
 // fileError words what the operating system says of a file, and suggests one that is there.
 func fileError(name string, err error) error {
-	e := &usageError{file: name}
+	e := &usageError{File: name}
 	var path *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		e.text = "no such file"
+		e.Text = "no such file"
 		ext := filepath.Ext(name)
-		if e.hint = nearFile(name, ext); e.hint == "" {
-			e.hint = nearFile(name, ".toml")
+		if e.Hint = nearFile(name, ext); e.Hint == "" {
+			e.Hint = nearFile(name, ".toml")
 		}
-		if e.hint == "" {
-			_, e.hint = notScenario(name, nil)
+		if e.Hint == "" {
+			_, e.Hint = notScenario(name, nil)
 		}
-		if e.hint == "" && (ext == "" || ext == ".toml") {
-			e.hint = "examples are in the program: collsim list examples"
+		if e.Hint == "" && (ext == "" || ext == ".toml") {
+			e.Hint = "examples are in the program: collsim list examples"
 		}
 	case errors.As(err, &path):
-		if e.text = path.Err.Error(); errors.Is(err, syscall.EISDIR) {
-			e.hint = "name a file in it"
+		if e.Text = path.Err.Error(); errors.Is(err, syscall.EISDIR) {
+			e.Hint = "name a file in it"
 		}
 		var kind *input.KindError
 		if errors.As(err, &kind) && kind.Mode&fs.ModeNamedPipe != 0 {
-			e.hint = "- reads standard input, which may be a pipe"
+			e.Hint = "- reads standard input, which may be a pipe"
 		}
 	default:
-		e.text = err.Error()
+		e.Text = err.Error()
 	}
 	if long := (*input.LongError)(nil); errors.As(err, &long) {
-		e.hint = long.Hint()
+		e.Hint = long.Hint()
 	}
 	return e
 }
@@ -247,8 +239,8 @@ func fileError(name string, err error) error {
 // withoutCommand returns the error for a file given without the command that takes such files.
 func withoutCommand(name string, err error) error {
 	var e *usageError
-	if _, hint := notScenario(name, nil); errors.As(err, &e) && e.hint == hint {
-		e.hint = ""
+	if _, hint := notScenario(name, nil); errors.As(err, &e) && e.Hint == hint {
+		e.Hint = ""
 	}
 	return err
 }

@@ -147,10 +147,10 @@ func checkExecutor(name string) error {
 	if slices.Contains(names, name) {
 		return nil
 	}
-	e := &usageError{text: fmt.Sprintf("--hw %q: no executor of that name", name),
-		hint: "there are " + strings.Join(names, ", ")}
+	e := &usageError{Text: fmt.Sprintf("--hw %q: no executor of that name", name),
+		Hint: "there are " + strings.Join(names, ", ")}
 	if near := nearest.To(name, names, 1); len(near) > 0 {
-		e.hint = "did you mean " + near[0] + "?"
+		e.Hint = "did you mean " + near[0] + "?"
 	}
 	return e
 }

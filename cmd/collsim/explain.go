@@ -46,9 +46,9 @@ func (a *app) explainThresholds(list []*run.Scenario, asJSON bool) error {
 		case err != nil:
 			return err
 		case len(found) == 0:
-			return &usageError{file: s.File,
-				text: "there is no collective that NCCL chooses an algorithm for",
-				hint: `give it algorithm = "nccl:auto"`}
+			return &usageError{File: s.File,
+				Text: "there is no collective that NCCL chooses an algorithm for",
+				Hint: `give it algorithm = "nccl:auto"`}
 		case asJSON:
 			text, err := report.ThresholdsJSON(s, found)
 			if err != nil {

@@ -33,9 +33,9 @@ func writeFile(name string, text []byte) error {
 func writeError(name string, err error) *usageError {
 	e := fileError(name, err).(*usageError)
 	if errors.Is(err, fs.ErrNotExist) {
-		e.text = "there is no such directory"
+		e.Text = "there is no such directory"
 	}
-	e.text, e.hint = "cannot be written: "+e.text, ""
+	e.Text, e.Hint = "cannot be written: "+e.Text, ""
 	return e
 }
 
@@ -57,7 +57,7 @@ func fitsFile(name string, free run.Memory) error {
 		unit.Bytes(info.Size()) <= free.Bytes/readTakes {
 		return nil // reading it reports what is wrong
 	}
-	return &usageError{file: name, text: fmt.Sprintf("has %d MiB, and takes about %d times that of "+
+	return &usageError{File: name, Text: fmt.Sprintf("has %d MiB, and takes about %d times that of "+
 		"memory to be read: %s has %v left", info.Size()>>20, readTakes, free.Of, free.Bytes)}
 }
 
@@ -197,7 +197,7 @@ func usage(err error) error {
 		return err
 	}
 	if clash.Kept {
-		return &usageError{file: clash.Name, text: clash.What + " would overwrite " + clash.Other}
+		return &usageError{File: clash.Name, Text: clash.What + " would overwrite " + clash.Other}
 	}
-	return &usageError{text: clash.Error()}
+	return &usageError{Text: clash.Error()}
 }

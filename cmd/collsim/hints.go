@@ -29,12 +29,12 @@ func flagError(cmd *cobra.Command, err error) error {
 		return unknownFlag(cmd, unknown)
 	case errors.As(err, &none):
 		name, _ := pflag.UnquoteUsage(none.GetFlag())
-		return &usageError{text: spelling(none.GetFlag()) + ": a value is expected: " + name}
+		return &usageError{Text: spelling(none.GetFlag()) + ": a value is expected: " + name}
 	case errors.As(err, &invalid):
-		return &usageError{text: fmt.Sprintf("%s %s: %s", spelling(invalid.GetFlag()),
+		return &usageError{Text: fmt.Sprintf("%s %s: %s", spelling(invalid.GetFlag()),
 			strconv.Quote(invalid.GetValue()), expectedOf(invalid))}
 	}
-	return &usageError{text: err.Error()}
+	return &usageError{Text: err.Error()}
 }
 
 // spelling returns the full spelling of a flag.
@@ -62,19 +62,19 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	if letter {
 		written = "-" + name
 	}
-	e := &usageError{text: "unknown flag: " + written}
+	e := &usageError{Text: "unknown flag: " + written}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	near := nearest.To(name, names, 1)
 	switch other := elsewhere(cmd, name, letter); {
 	case name == "version" || letter && (name == "v" || name == "V"):
-		e.hint = "the version is told by: collsim version"
+		e.Hint = "the version is told by: collsim version"
 	case other != "":
-		e.hint = other
+		e.Hint = other
 	case !letter && len(near) > 0:
-		e.hint = "did you mean --" + near[0] + "?"
+		e.Hint = "did you mean --" + near[0] + "?"
 	default:
-		e.hint = "flags are --" + strings.Join(names, ", --")
+		e.Hint = "flags are --" + strings.Join(names, ", --")
 	}
 	return e
 }

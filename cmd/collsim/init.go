@@ -58,7 +58,7 @@ func (a *app) initCommand() *cobra.Command {
 func (a *app) init(args []string, o *initFlags) error {
 	kind := "all_reduce"
 	if len(args) > 1 {
-		return &usageError{text: fmt.Sprintf("one kind is expected, not %d", len(args))}
+		return &usageError{Text: fmt.Sprintf("one kind is expected, not %d", len(args))}
 	}
 	if len(args) == 1 {
 		kind = args[0]
@@ -70,8 +70,8 @@ func (a *app) init(args []string, o *initFlags) error {
 	names := algorithmsOf(o.kind)
 	switch {
 	case len(names) == 0:
-		return &usageError{text: fmt.Sprintf("no algorithm computes %v yet", o.kind),
-			hint: "kinds with algorithms: collsim list algorithms"}
+		return &usageError{Text: fmt.Sprintf("no algorithm computes %v yet", o.kind),
+			Hint: "kinds with algorithms: collsim list algorithms"}
 	case o.algorithm == "" && slices.Contains(names, "ring"):
 		o.algorithm = "ring"
 	case o.algorithm == "":
@@ -83,10 +83,10 @@ func (a *app) init(args []string, o *initFlags) error {
 	text := o.scenario(names)
 	if name := nameIn(o.algorithm); !strings.Contains(name, ":") &&
 		!slices.Contains(append([]string{"all", "fastest"}, names...), name) {
-		e := &usageError{text: fmt.Sprintf("--algorithm %q: no %v algorithm of that name", o.algorithm,
-			o.kind), hint: "there are " + strings.Join(names, ", ")}
+		e := &usageError{Text: fmt.Sprintf("--algorithm %q: no %v algorithm of that name", o.algorithm,
+			o.kind), Hint: "there are " + strings.Join(names, ", ")}
 		if near := nearest.To(o.algorithm, names, 1); len(near) > 0 {
-			e.hint = fmt.Sprintf("did you mean %q?", near[0])
+			e.Hint = fmt.Sprintf("did you mean %q?", near[0])
 		}
 		return e
 	}

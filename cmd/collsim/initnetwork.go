@@ -73,7 +73,7 @@ func (o *networkFlags) complete() error {
 		value int
 	}{{"ranks", o.ranks}, {"k", o.k}, {"nodes", o.nodes}} {
 		if o.flags.Changed(least.flag) && least.value < 1 {
-			return &usageError{text: fmt.Sprintf("--%s %d: 1 or more is expected", least.flag,
+			return &usageError{Text: fmt.Sprintf("--%s %d: 1 or more is expected", least.flag,
 				least.value)}
 		}
 	}
@@ -86,7 +86,7 @@ func (o *networkFlags) complete() error {
 		return notTaken("k", o.tables())
 	}
 	if o.nodes > 0 && o.ranks%o.nodes != 0 {
-		return &usageError{text: fmt.Sprintf("--ranks %d: %d nodes have as many ranks each; a multiple "+
+		return &usageError{Text: fmt.Sprintf("--ranks %d: %d nodes have as many ranks each; a multiple "+
 			"of %d is expected", o.ranks, o.nodes, o.nodes)}
 	}
 	return nil
@@ -95,12 +95,12 @@ func (o *networkFlags) complete() error {
 // completeNodes says what there is besides what the flags say of nodes.
 func (o *networkFlags) completeNodes() error {
 	if o.node != "" && o.flags.Changed("topology") && o.topology != "rails" {
-		return &usageError{text: "--topology and --node both say what a node is inside",
-			hint: "what joins the nodes is --network"}
+		return &usageError{Text: "--topology and --node both say what a node is inside",
+			Hint: "what joins the nodes is --network"}
 	}
 	if o.topology == "rails" {
 		if o.network != "" && o.network != "rails" {
-			return &usageError{text: "--topology rails and --network both say what joins the nodes"}
+			return &usageError{Text: "--topology rails and --network both say what joins the nodes"}
 		}
 		o.topology, o.network = "switch", "rails"
 	}
@@ -108,7 +108,7 @@ func (o *networkFlags) completeNodes() error {
 		o.node = o.topology
 	}
 	if o.node == "rails" {
-		return &usageError{text: "--node rails: rails join the NICs of nodes", hint: "--network rails"}
+		return &usageError{Text: "--node rails: rails join the NICs of nodes", Hint: "--network rails"}
 	}
 	if o.network == "" {
 		o.network = "switch"
@@ -130,7 +130,7 @@ func (o *networkFlags) completeShape() error {
 	}) {
 		n, err := strconv.Atoi(side)
 		if err != nil || n < 1 || n > math.MaxInt32/product {
-			return &usageError{text: fmt.Sprintf("--shape %q: sizes are expected, as 4x2", o.shape)}
+			return &usageError{Text: fmt.Sprintf("--shape %q: sizes are expected, as 4x2", o.shape)}
 		}
 		o.sides = append(o.sides, n)
 		product *= n
@@ -139,14 +139,14 @@ func (o *networkFlags) completeShape() error {
 	ranks := product
 	switch {
 	case len(o.sides) == 0:
-		return &usageError{text: fmt.Sprintf("--shape %q: sizes are expected, as 4x2", o.shape)}
+		return &usageError{Text: fmt.Sprintf("--shape %q: sizes are expected, as 4x2", o.shape)}
 	case table == "":
 		return notTaken("shape", o.tables())
 	case table == "topology.node":
 		ranks *= o.nodes
 	}
 	if o.flags.Changed("ranks") && ranks != o.ranks {
-		return &usageError{text: fmt.Sprintf("--shape %s makes %d ranks, --ranks says %d", o.shape,
+		return &usageError{Text: fmt.Sprintf("--shape %s makes %d ranks, --ranks says %d", o.shape,
 			ranks, o.ranks)}
 	}
 	o.ranks = ranks
@@ -261,10 +261,10 @@ func takes(preset string) []string {
 }
 
 func presetError(flag, preset string) error {
-	e := &usageError{text: fmt.Sprintf("--%s %q: no network of that name", flag, preset),
-		hint: "there are " + strings.Join(presets(), ", ") + "; and nodes of them: --nodes"}
+	e := &usageError{Text: fmt.Sprintf("--%s %q: no network of that name", flag, preset),
+		Hint: "there are " + strings.Join(presets(), ", ") + "; and nodes of them: --nodes"}
 	if near := nearest.To(preset, presets(), 1); len(near) > 0 {
-		e.hint = "did you mean " + near[0] + "?"
+		e.Hint = "did you mean " + near[0] + "?"
 	}
 	return e
 }
@@ -281,6 +281,6 @@ func notTaken(key string, tables []presetTable) error {
 		}
 	}
 	return &usageError{
-		text: fmt.Sprintf("--%s has no effect on %s", key, strings.Join(names, " and ")),
-		hint: "it is for " + strings.Join(takers, ", ")}
+		Text: fmt.Sprintf("--%s has no effect on %s", key, strings.Join(names, " and ")),
+		Hint: "it is for " + strings.Join(takers, ", ")}
 }

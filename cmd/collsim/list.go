@@ -47,7 +47,7 @@ func (a *app) listCommand() *cobra.Command {
 					return kindError(kind)
 				}
 				if !slices.Contains(what, "algorithms") {
-					return &usageError{text: "--kind is for algorithms, not for " + what[0]}
+					return &usageError{Text: "--kind is for algorithms, not for " + what[0]}
 				}
 				what = []string{"algorithms"}
 			}
@@ -64,14 +64,14 @@ func whatToList(args []string) ([]string, error) {
 	case len(args) == 0:
 		return things()[:7], nil
 	case len(args) > 1:
-		return nil, &usageError{text: "one thing to list is expected, not " + fmt.Sprint(len(args))}
+		return nil, &usageError{Text: "one thing to list is expected, not " + fmt.Sprint(len(args))}
 	case slices.Contains(things(), args[0]):
 		return args, nil
 	}
-	e := &usageError{text: fmt.Sprintf("%q cannot be listed", args[0]),
-		hint: "there are " + strings.Join(things(), ", ")}
+	e := &usageError{Text: fmt.Sprintf("%q cannot be listed", args[0]),
+		Hint: "there are " + strings.Join(things(), ", ")}
 	if near := nearest.To(args[0], things(), 1); len(near) > 0 {
-		e.hint = "did you mean " + near[0] + "?"
+		e.Hint = "did you mean " + near[0] + "?"
 	}
 	return nil, e
 }
@@ -81,10 +81,10 @@ func kindError(kind string) error {
 	for _, k := range collective.Kinds() {
 		names = append(names, k.String())
 	}
-	e := &usageError{text: fmt.Sprintf("--kind %q: no kind of that name", kind),
-		hint: "kinds are " + strings.Join(names, ", ")}
+	e := &usageError{Text: fmt.Sprintf("--kind %q: no kind of that name", kind),
+		Hint: "kinds are " + strings.Join(names, ", ")}
 	if near := nearest.To(kind, names, 1); len(near) > 0 {
-		e.hint = "did you mean " + near[0] + "?"
+		e.Hint = "did you mean " + near[0] + "?"
 	}
 	return e
 }
@@ -285,7 +285,7 @@ func (a *app) versionCommand() *cobra.Command {
 		Short: "print the version",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{text: fmt.Sprintf("version takes no argument, not %q", args[0])}
+				return &usageError{Text: fmt.Sprintf("version takes no argument, not %q", args[0])}
 			}
 			if !asJSON {
 				a.print(a.out, "collsim "+run.Version+"\n")

@@ -31,18 +31,18 @@ func machines() (list []entry) {
 func (o *networkFlags) completeMachine() error {
 	m, err := machine.Find(o.machine)
 	if err != nil {
-		return &usageError{text: "--machine " + strconv.Quote(o.machine) + ": " + err.Error(),
-			hint: "collsim list machines has all"}
+		return &usageError{Text: "--machine " + strconv.Quote(o.machine) + ": " + err.Error(),
+			Hint: "collsim list machines has all"}
 	}
 	if other := changed(o.flags, "topology", "ranks", "shape", "k", "node", "network"); other != "" {
-		return &usageError{text: "--" + other + " has no effect on a machine, which has its own",
-			hint: "change the scenario that is printed"}
+		return &usageError{Text: "--" + other + " has no effect on a machine, which has its own",
+			Hint: "change the scenario that is printed"}
 	}
 	if !o.flags.Changed("nodes") {
 		o.nodes = 1
 	}
 	if o.nodes < 1 {
-		return &usageError{text: "--nodes " + strconv.Itoa(o.nodes) + ": 1 or more is expected"}
+		return &usageError{Text: "--nodes " + strconv.Itoa(o.nodes) + ": 1 or more is expected"}
 	}
 	o.ranks = o.nodes * m.GPUs
 	return nil

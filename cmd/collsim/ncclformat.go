@@ -20,11 +20,11 @@ const (
 func (o *runFlags) checkFormat() error {
 	switch {
 	case o.format != testsText && o.format != testsJSON:
-		return &usageError{text: fmt.Sprintf("--format %q: no format of that name", o.format),
-			hint: "there are table, nccl-tests and nccl-tests-json"}
+		return &usageError{Text: fmt.Sprintf("--format %q: no format of that name", o.format),
+			Hint: "there are table, nccl-tests and nccl-tests-json"}
 	case o.hw != "" && o.hw != "sim":
-		return &usageError{text: "--format is of simulations",
-			hint: "with --hw nccl, nccl-tests' columns follow the table"}
+		return &usageError{Text: "--format is of simulations",
+			Hint: "with --hw nccl, nccl-tests' columns follow the table"}
 	}
 	return nil
 }
@@ -40,17 +40,17 @@ func (a *app) loadNCCLTests(args []string, load run.LoadOptions, list []*run.Sce
 	}
 	for _, s := range list {
 		if len(s.Programs) > 0 || len(s.Points) == 0 {
-			return nil, &usageError{file: s.File,
-				text: "--format: nccl-tests runs collectives, not programs"}
+			return nil, &usageError{File: s.File,
+				Text: "--format: nccl-tests runs collectives, not programs"}
 		}
 		for _, p := range s.Points {
 			switch {
 			case report.NCCLTestsKind(p.Spec.Kind) == "":
-				return nil, &usageError{file: s.File, hint: "leave it out with --only kind=…",
-					text: fmt.Sprintf("--format: nccl-tests has no table of %v", p.Spec.Kind)}
+				return nil, &usageError{File: s.File, Hint: "leave it out with --only kind=…",
+					Text: fmt.Sprintf("--format: nccl-tests has no table of %v", p.Spec.Kind)}
 			case p.Spec.Type.NCCL() == "":
-				return nil, &usageError{file: s.File,
-					text: fmt.Sprintf("--format: nccl-tests has no %v", p.Spec.Type)}
+				return nil, &usageError{File: s.File,
+					Text: fmt.Sprintf("--format: nccl-tests has no %v", p.Spec.Type)}
 			}
 		}
 	}

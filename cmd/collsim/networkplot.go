@@ -29,11 +29,11 @@ func (out *outputs) claimNetworks() error {
 		for _, p := range run.AllPoints(s) {
 			name := p.FileName(pattern)
 			if unknown := placeholder().FindString(name); unknown != "" {
-				return &usageError{file: pattern, text: unknown + " stands for nothing"}
+				return &usageError{File: pattern, Text: unknown + " stands for nothing"}
 			}
 			if _, err := plots.FormatOf(name); err != nil {
-				return &usageError{file: name, text: "a picture of a network has no such format",
-					hint: "let the name end in .svg, .png or .pdf"}
+				return &usageError{File: name, Text: "a picture of a network has no such format",
+					Hint: "let the name end in .svg, .png or .pdf"}
 			}
 			if seen[p.Topology] == name {
 				continue
@@ -41,8 +41,8 @@ func (out *outputs) claimNetworks() error {
 			seen[p.Topology] = name
 			err := out.app.take(name, "the network of "+p.ID)
 			if many(err) {
-				return &usageError{file: name, text: "several networks, one file",
-					hint: "choose with --only, or put what they differ in into the name: {ranks}, " +
+				return &usageError{File: name, Text: "several networks, one file",
+					Hint: "choose with --only, or put what they differ in into the name: {ranks}, " +
 						"{topology.nodes} or another swept key in braces ({id} tells all apart)"}
 			}
 			if err != nil {
@@ -59,7 +59,7 @@ func (out *outputs) writeNetworks() {
 	for _, f := range out.networks {
 		content, err := out.network(f)
 		if err != nil {
-			out.lose(&usageError{file: f.name, text: err.Error()})
+			out.lose(&usageError{File: f.name, Text: err.Error()})
 			continue
 		}
 		out.lose(writeFile(f.name, content))

@@ -31,8 +31,8 @@ func (out *outputs) checkErrors() error {
 		return nil
 	}
 	if _, err := plots.FormatOf(name); err != nil {
-		return &usageError{file: name, text: "curves have no such format",
-			hint: "let the name end in .svg, .png or .pdf"}
+		return &usageError{File: name, Text: "curves have no such format",
+			Hint: "let the name end in .svg, .png or .pdf"}
 	}
 	if err := out.app.takeOne(name, "--numerics-plot"); err != nil {
 		return err
@@ -51,8 +51,8 @@ func (out *outputs) checkErrors() error {
 				other = first
 			}
 			if other != nil {
-				return &usageError{file: name, text: fmt.Sprintf("%s and %s belong in different "+
-					"figures", other.ID, p.ID), hint: "curves are over ranks, one for each algorithm " +
+				return &usageError{File: name, Text: fmt.Sprintf("%s and %s belong in different "+
+					"figures", other.ID, p.ID), Hint: "curves are over ranks, one for each algorithm " +
 					"and type, and may differ in the seed: choose with --only"}
 			}
 		}
@@ -116,7 +116,7 @@ func (out *outputs) writeErrors() error {
 		return nil
 	}
 	if len(out.errors) == 0 {
-		return &usageError{file: name, text: "there are no curves: every result is exact, or its " +
+		return &usageError{File: name, Text: "there are no curves: every result is exact, or its " +
 			"numbers are off"}
 	}
 	format, err := plots.FormatOf(name)
@@ -140,7 +140,7 @@ func (out *outputs) writeErrors() error {
 		YName: "mean error (ulp)", YLog: true, XName: "ranks", Format: format, Figure: out.figure,
 	})
 	if err != nil {
-		return &usageError{file: name, text: err.Error()}
+		return &usageError{File: name, Text: err.Error()}
 	}
 	return writeFile(name, content)
 }

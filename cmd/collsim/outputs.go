@@ -43,8 +43,8 @@ func (a *app) newOutputs(list []*run.Scenario, o *runFlags, more func() error) (
 	}
 	var err error
 	if out.figure, err = plots.FigureOf(o.figure); err != nil {
-		return nil, &usageError{text: fmt.Sprintf("--figure %q: no figure of that name", o.figure),
-			hint: "there are page, column and slide"}
+		return nil, &usageError{Text: fmt.Sprintf("--figure %q: no figure of that name", o.figure),
+			Hint: "there are page, column and slide"}
 	}
 	if err := out.ofCollectives(); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (out *outputs) lose(err error) {
 	case errors.As(err, &wrong):
 		lost = &lostError{wrong}
 	default:
-		lost = &lostError{&usageError{text: err.Error()}}
+		lost = &lostError{&usageError{Text: err.Error()}}
 	}
 	out.lost = append(out.lost, lost)
 }
@@ -99,9 +99,9 @@ func (out *outputs) missing() error {
 		return out.lost[0]
 	default:
 		first := *out.lost[0].usageError
-		first.hint = "and so are " + prose.Plural(n-1, "other output")
+		first.Hint = "and so are " + prose.Plural(n-1, "other output")
 		if n == 2 {
-			first.hint = "and so is another output"
+			first.Hint = "and so is another output"
 		}
 		return &lostError{&first}
 	}
@@ -122,8 +122,8 @@ func (out *outputs) streams() error {
 		}
 	}
 	if len(taken) > 1 {
-		return &usageError{text: taken[0] + " and " + taken[1] + " both want standard output",
-			hint: "give " + strings.TrimSuffix(taken[1], " -") + " a file" + pivotFile(taken[1])}
+		return &usageError{Text: taken[0] + " and " + taken[1] + " both want standard output",
+			Hint: "give " + strings.TrimSuffix(taken[1], " -") + " a file" + pivotFile(taken[1])}
 	}
 	binary := []struct{ name, flag string }{{o.curves, "--curves"}, {o.errors, "--numerics-plot"},
 		{o.topology, "--topology"}}
@@ -132,14 +132,14 @@ func (out *outputs) streams() error {
 		case d.text == nil:
 			binary = append(binary, struct{ name, flag string }{name, flag})
 		case name == "-" && len(taken) > 0 && taken[0] != "--pivot":
-			return &usageError{text: flag + " - wants standard output, as " + taken[0] + " does",
-				hint: "draw into a file: " + flag + " '{id}" + d.ends[0] + "'"}
+			return &usageError{Text: flag + " - wants standard output, as " + taken[0] + " does",
+				Hint: "draw into a File: " + flag + " '{id}" + d.ends[0] + "'"}
 		}
 	}
 	for _, one := range binary {
 		if one.name == "-" {
-			return &usageError{text: one.flag + " - would write no text to standard output",
-				hint: "give " + one.flag + " a file"}
+			return &usageError{Text: one.flag + " - would write no text to standard output",
+				Hint: "give " + one.flag + " a file"}
 		}
 	}
 	return nil

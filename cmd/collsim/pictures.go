@@ -101,11 +101,11 @@ func (out *outputs) picture(d drawing, index int, p *scenarios.Point) (string, e
 		for _, a := range p.Axes {
 			known = append(known, "{"+a.Path+"}")
 		}
-		return "", &usageError{file: pattern, text: unknown + " stands for nothing",
-			hint: "known: " + strings.Join(known, ", ")}
+		return "", &usageError{File: pattern, Text: unknown + " stands for nothing",
+			Hint: "known: " + strings.Join(known, ", ")}
 	}
 	if !slices.Contains(d.ends, strings.ToLower(filepath.Ext(name))) {
-		return "", &usageError{file: name, text: "a " + d.what + " has no such format", hint: d.hint}
+		return "", &usageError{File: name, Text: "a " + d.what + " has no such format", Hint: d.hint}
 	}
 	if flag == "" {
 		given := d.key(out.scenarios[index].Output)
@@ -130,7 +130,7 @@ func (out *outputs) draw(d drawing, index int, of *subject) error {
 	}
 	content, err := d.make(out, index, of, name)
 	if err != nil {
-		return &usageError{file: name, text: err.Error()}
+		return &usageError{File: name, Text: err.Error()}
 	}
 	return writeFile(name, content)
 }

@@ -23,16 +23,16 @@ func (out *outputs) newPivot() error {
 	ext := strings.ToLower(filepath.Ext(o.pivotTo))
 	switch {
 	case o.pivot == "" && o.across != "":
-		return &usageError{text: "--across says what --pivot has across; no --pivot is given",
-			hint: "for example: --pivot busbw --across " + o.across}
+		return &usageError{Text: "--across says what --pivot has across; no --pivot is given",
+			Hint: "for example: --pivot busbw --across " + o.across}
 	case o.pivot == "" && o.flags.Changed("pivot-to"):
-		return &usageError{text: "--pivot-to says where the table of --pivot goes; no --pivot is given",
-			hint: "for example: --pivot busbw --pivot-to " + o.pivotTo}
+		return &usageError{Text: "--pivot-to says where the table of --pivot goes; no --pivot is given",
+			Hint: "for example: --pivot busbw --pivot-to " + o.pivotTo}
 	case o.pivot == "":
 		return nil
 	case o.pivotTo != "-" && ext != ".csv" && ext != ".md":
-		return &usageError{file: o.pivotTo, text: "a table has no such format",
-			hint: "let the name end in .csv or .md, or write - for standard output"}
+		return &usageError{File: o.pivotTo, Text: "a table has no such format",
+			Hint: "let the name end in .csv or .md, or write - for standard output"}
 	}
 	var err error
 	out.pivot, err = report.NewPivot(o.pivot, o.across, out.scenarios...)
@@ -44,7 +44,7 @@ func (out *outputs) newPivot() error {
 	if wrong.Across {
 		flag = "--across " + o.across
 	}
-	return &usageError{text: flag + ": " + wrong.Text, hint: wrong.Hint}
+	return &usageError{Text: flag + ": " + wrong.Text, Hint: wrong.Hint}
 }
 
 // pivoting reports whether the table of --pivot is printed in place of rows.

@@ -33,8 +33,8 @@ func (out *outputs) ofCollectives() error {
 	}{{out.flags.curves != "", "--curves", "--csv or --pivot tabulate a program over what is swept"},
 		{out.flags.errors != "", "--numerics-plot", ""}, {out.flags.numerics, "--numerics", ""}} {
 		if one.wants {
-			return &usageError{text: one.flag + " is for collectives; the scenario has a program alone",
-				hint: one.hint}
+			return &usageError{Text: one.flag + " is for collectives; the scenario has a program alone",
+				Hint: one.hint}
 		}
 	}
 	return nil

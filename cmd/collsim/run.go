@@ -133,7 +133,7 @@ func (a *app) runCommand() *cobra.Command {
 // check refuses values that mean nothing.
 func (o *runFlags) check() error {
 	if o.seed < 0 {
-		return &usageError{text: fmt.Sprintf("--seed %d: a whole number from 0 on is expected", o.seed)}
+		return &usageError{Text: fmt.Sprintf("--seed %d: a whole number from 0 on is expected", o.seed)}
 	}
 	if o.asNCCLTests() {
 		return o.checkFormat()
@@ -148,7 +148,7 @@ func (o *runFlags) check() error {
 // output fails afterwards, it reports that, and writes and prints everything else.
 func (a *app) run(ctx context.Context, args []string, o *runFlags) error {
 	if len(args) == 0 {
-		return &usageError{text: "a scenario is expected", hint: "for example: collsim example:ring"}
+		return &usageError{Text: "a scenario is expected", Hint: "for example: collsim example:ring"}
 	}
 	if err := o.check(); err != nil {
 		return err
@@ -266,7 +266,7 @@ func (a *app) loadAll(names []string, o run.LoadOptions) ([]*run.Scenario, error
 		}
 	}
 	if stdin > 1 {
-		return nil, &usageError{text: "- is given twice; standard input can be read once"}
+		return nil, &usageError{Text: "- is given twice; standard input can be read once"}
 	}
 	for _, name := range names {
 		text, err := a.read(name)
@@ -275,7 +275,7 @@ func (a *app) loadAll(names []string, o run.LoadOptions) ([]*run.Scenario, error
 		}
 		s, err := run.Load(name, text, a.reading(o))
 		if what, hint := notScenario(name, text); err != nil && what != "" {
-			return nil, &usageError{file: name, text: what, hint: hint}
+			return nil, &usageError{File: name, Text: what, Hint: hint}
 		}
 		if err != nil {
 			wrong = append(wrong, err)
@@ -313,7 +313,7 @@ func (a *app) read(name string) ([]byte, error) {
 		}
 		text, err := scenarios.Example(example)
 		if err != nil {
-			return nil, &usageError{text: err.Error()}
+			return nil, &usageError{Text: err.Error()}
 		}
 		return text, nil
 	case name == "-":

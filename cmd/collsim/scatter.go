@@ -16,16 +16,16 @@ func (a *app) checkValidation(o *validateFlags) error {
 	for _, one := range []struct{ name, flag string }{{o.scatter, "--scatter"},
 		{o.report, "--report"}} {
 		if one.name == "-" {
-			return &usageError{text: one.flag + " - would write no table to standard output",
-				hint: "give " + one.flag + " a file"}
+			return &usageError{Text: one.flag + " - would write no table to standard output",
+				Hint: "give " + one.flag + " a file"}
 		}
 		if err := a.takeOne(one.name, one.flag); err != nil {
 			return err
 		}
 	}
 	if _, err := plots.FormatOf(o.scatter); o.scatter != "" && err != nil {
-		return &usageError{file: o.scatter, text: "a picture has no such format",
-			hint: "let the name end in .svg, .png or .pdf"}
+		return &usageError{File: o.scatter, Text: "a picture has no such format",
+			Hint: "let the name end in .svg, .png or .pdf"}
 	}
 	return nil
 }
@@ -39,7 +39,7 @@ func (a *app) writeValidation(reports []*run.Report, o *validateFlags, out *outp
 	if o.scatter != "" && len(cases) > 0 {
 		picture, err := a.scatter(cases, o.scatter, reports[0].Tolerance().TimeP90, out)
 		if err != nil {
-			err = &usageError{file: o.scatter, text: err.Error()}
+			err = &usageError{File: o.scatter, Text: err.Error()}
 		} else {
 			err = writeFile(o.scatter, picture)
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -75,7 +74,7 @@ func (o *fileFlags) options() (f formats.Options, err error) {
 	if o.as != "" {
 		if f.As, err = collective.ParseKind(o.as); err != nil {
 			e := kindError(o.as).(*usageError)
-			e.text = strings.Replace(e.text, "--kind", "--as", 1)
+			e.Text = strings.Replace(e.Text, "--kind", "--as", 1)
 			return f, e
 		}
 	}
@@ -102,15 +101,15 @@ func (o *fileFlags) options() (f formats.Options, err error) {
 	}
 	switch {
 	case o.bytes != "" && o.flags.Changed("count"):
-		return f, &usageError{text: "--bytes and --count are both given; one of the two is expected"}
+		return f, &usageError{Text: "--bytes and --count are both given; one of the two is expected"}
 	case o.inPlace && o.outOfPlace:
-		return f, &usageError{text: "--in-place and --out-of-place are both given"}
+		return f, &usageError{Text: "--in-place and --out-of-place are both given"}
 	case o.flags.Changed("count") && o.count < 1:
-		return f, &usageError{text: fmt.Sprintf("--count %d: at least 1 is expected", o.count)}
+		return f, &usageError{Text: fmt.Sprintf("--count %d: at least 1 is expected", o.count)}
 	case o.bytes != "" && f.Bytes < 1:
-		return f, &usageError{text: "--bytes " + o.bytes + ": more than nothing is expected"}
+		return f, &usageError{Text: "--bytes " + o.bytes + ": more than nothing is expected"}
 	case o.root < 0:
-		return f, &usageError{text: fmt.Sprintf("--root %d: a rank is expected", o.root)}
+		return f, &usageError{Text: fmt.Sprintf("--root %d: a rank is expected", o.root)}
 	case o.inPlace:
 		f.Place = formats.InPlace
 	case o.outOfPlace:
@@ -126,7 +125,7 @@ func flagValue(flag, value string, err error) error {
 		text = err.Error()
 	}
 	text = strings.TrimPrefix(text, fmt.Sprintf("%q: ", value))
-	return &usageError{text: fmt.Sprintf("--%s %q: %s", flag, value, text)}
+	return &usageError{Text: fmt.Sprintf("--%s %q: %s", flag, value, text)}
 }
 
 // oneOf returns the name among some that a flag gives, whatever its case.
@@ -139,10 +138,10 @@ func oneOf(flag, value string, names ...string) (string, error) {
 			return name, nil
 		}
 	}
-	e := &usageError{text: fmt.Sprintf("--%s %q: %s is expected", flag, value,
+	e := &usageError{Text: fmt.Sprintf("--%s %q: %s is expected", flag, value,
 		strings.Join(names, ", "))}
 	if near := nearest.To(value, names, 1); len(near) > 0 {
-		e.hint = "did you mean " + near[0] + "?"
+		e.Hint = "did you mean " + near[0] + "?"
 	}
 	return "", e
 }
@@ -208,14 +207,14 @@ func (in *opened) directory(read func(string) ([]byte, error)) (err error) {
 		}
 	}
 	if err == nil && len(names) == 0 {
-		return &usageError{file: in.name, text: "a directory without files of a trace (NAME.RANK.et, " +
-			".json or .json.gz)", hint: "name a file: collsim list formats"}
+		return &usageError{File: in.name, Text: "a directory without files of a trace (NAME.RANK.et, " +
+			".json or .json.gz)", Hint: "name a File: collsim list formats"}
 	}
 	if err == nil {
 		names, err = chakra.Sort(names)
 	}
 	if err != nil {
-		return &usageError{file: in.name, text: err.Error()}
+		return &usageError{File: in.name, Text: err.Error()}
 	}
 	for _, name := range names {
 		text, err := read(name)
@@ -231,7 +230,7 @@ func (in *opened) directory(read func(string) ([]byte, error)) (err error) {
 func (in *opened) numbered(read func(string) ([]byte, error)) error {
 	parts, err := formats.ReadParts(in.name, read)
 	if err != nil {
-		return &usageError{text: err.Error()}
+		return &usageError{Text: err.Error()}
 	}
 	for rank, part := range parts {
 		name := strings.ReplaceAll(in.name, formats.RankInName, fmt.Sprint(rank))
@@ -260,11 +259,7 @@ func (in *opened) readSchedule(o formats.Options) (f *formats.File, err error) {
 		f, err = formats.Read(in.name, in, o)
 	}
 	if what, hint := foreign(in.head); err != nil && what != "" {
-		return nil, &usageError{file: in.name, text: what, hint: hint}
-	}
-	var wrong *formats.Error
-	if errors.As(err, &wrong) {
-		err = &scenarios.Error{File: wrong.File, Line: wrong.Line, Text: wrong.Text, Hint: wrong.Hint}
+		return nil, &usageError{File: in.name, Text: what, Hint: hint}
 	}
 	return f, err
 }

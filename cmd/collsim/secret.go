@@ -23,18 +23,18 @@ func secretOfRun() (gate.Secret, error) {
 	of := secretVariable
 	switch {
 	case text != "" && name != "":
-		return gate.Secret{}, &usageError{text: secretVariable + " and " + secretFile +
+		return gate.Secret{}, &usageError{Text: secretVariable + " and " + secretFile +
 			" are both set: one of them is expected"}
 	case name != "":
 		of = secretFile + " " + name
 		info, err := os.Stat(name)
 		if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-			return gate.Secret{}, &usageError{text: fmt.Sprintf("%s: others may read or write it (%v)", of,
-				info.Mode().Perm()), hint: "chmod 600 " + name}
+			return gate.Secret{}, &usageError{Text: fmt.Sprintf("%s: others may read or write it (%v)", of,
+				info.Mode().Perm()), Hint: "chmod 600 " + name}
 		}
 		b, readErr := input.Limit{Bytes: unit.MiB}.File(name)
 		if readErr != nil {
-			return gate.Secret{}, &usageError{text: of + ": " + readErr.Error()}
+			return gate.Secret{}, &usageError{Text: of + ": " + readErr.Error()}
 		}
 		text = string(b)
 	case text == "":
@@ -42,7 +42,7 @@ func secretOfRun() (gate.Secret, error) {
 	}
 	s, err := gate.ParseSecret(text)
 	if err != nil {
-		return s, &usageError{text: of + ": " + err.Error(), hint: "make one: openssl rand -hex 16"}
+		return s, &usageError{Text: of + ": " + err.Error(), Hint: "make one: openssl rand -hex 16"}
 	}
 	return s, nil
 }

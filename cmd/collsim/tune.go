@@ -101,10 +101,10 @@ func (o *tuneFlags) formatOf() (run.TuneFormat, bool, error) {
 			return f, true, nil
 		}
 	}
-	e := &usageError{text: fmt.Sprintf("--format %q: no format of that name is written", o.format),
-		hint: "formats are " + strings.Join(tuneFormats(), ", ")}
+	e := &usageError{Text: fmt.Sprintf("--format %q: no format of that name is written", o.format),
+		Hint: "formats are " + strings.Join(tuneFormats(), ", ")}
 	if near := nearest.To(o.format, tuneFormats(), 1); len(near) > 0 {
-		e.hint = "did you mean " + near[0] + "?"
+		e.Hint = "did you mean " + near[0] + "?"
 	}
 	return run.TuneFormat{}, false, e
 }
@@ -120,7 +120,7 @@ func (o *tuneFlags) sizesOf() (list []unit.Bytes, err error) {
 			return nil, flagValue("sizes", text, err)
 		}
 		if n < 1 || n > mostTunedSize {
-			return nil, &usageError{text: fmt.Sprintf("--sizes %q: 1 B to %v is expected", text,
+			return nil, &usageError{Text: fmt.Sprintf("--sizes %q: 1 B to %v is expected", text,
 				mostTunedSize)}
 		}
 		list = append(list, n)
@@ -144,8 +144,8 @@ func (o *tuneFlags) check(writes bool) error {
 		}
 	}
 	if len(taken) > 1 {
-		return &usageError{text: taken[0] + " and " + taken[1] + " both want standard output",
-			hint: "give one a file: --output FILE, --csv FILE"}
+		return &usageError{Text: taken[0] + " and " + taken[1] + " both want standard output",
+			Hint: "give one a File: --output FILE, --csv FILE"}
 	}
 	return nil
 }
@@ -153,8 +153,8 @@ func (o *tuneFlags) check(writes bool) error {
 // tune simulates, prints the table and writes files.
 func (a *app) tune(ctx context.Context, args []string, o *tuneFlags) error {
 	if len(args) != 1 {
-		return &usageError{text: fmt.Sprintf("one scenario is expected, not %d", len(args)),
-			hint: "for example: collsim tune nccl.toml"}
+		return &usageError{Text: fmt.Sprintf("one scenario is expected, not %d", len(args)),
+			Hint: "for example: collsim tune nccl.toml"}
 	}
 	format, writes, err := o.formatOf()
 	if err == nil {
@@ -180,9 +180,9 @@ func (a *app) tune(ctx context.Context, args []string, o *tuneFlags) error {
 		return err
 	}
 	if len(list) == 0 {
-		return &usageError{file: s.File,
-			text: "there is no collective that NCCL chooses an algorithm for",
-			hint: "it does for all_reduce, all_gather, reduce_scatter, broadcast and reduce, of 2 or " +
+		return &usageError{File: s.File,
+			Text: "there is no collective that NCCL chooses an algorithm for",
+			Hint: "it does for all_reduce, all_gather, reduce_scatter, broadcast and reduce, of 2 or " +
 				"more ranks"}
 	}
 	if writes {

@@ -58,7 +58,7 @@ func (o *validateFlags) settings() (set []string, err error) {
 			return nil, err
 		}
 		if o.hw == "sim" {
-			return nil, &usageError{text: "--hw sim: validate plays for real; to simulate: collsim run"}
+			return nil, &usageError{Text: "--hw sim: validate plays for real; to simulate: collsim run"}
 		}
 		set = append(set, "hardware.executor="+strconv.Quote(o.hw))
 	}
@@ -78,8 +78,8 @@ func (o *validateFlags) settings() (set []string, err error) {
 // validate simulates scenarios and executes them on hardware.
 func (a *app) validate(ctx context.Context, args []string, o *validateFlags) error {
 	if len(args) == 0 {
-		return &usageError{text: "a scenario is expected",
-			hint: "for example: collsim validate example:ring"}
+		return &usageError{Text: "a scenario is expected",
+			Hint: "for example: collsim validate example:ring"}
 	}
 	if err := o.check(); err != nil {
 		return err

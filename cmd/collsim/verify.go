@@ -35,8 +35,8 @@ func (a *app) verifyCommand() *cobra.Command {
 		ValidArgsFunction: completeSchedules,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return &usageError{text: "a schedule or a scenario is expected",
-					hint: "for example: collsim verify example:ring"}
+				return &usageError{Text: "a schedule or a scenario is expected",
+					Hint: "for example: collsim verify example:ring"}
 			}
 			return a.verify(cmd.Context(), args, o)
 		},
@@ -60,10 +60,10 @@ func (a *app) verifyCommand() *cobra.Command {
 func (o *verifyFlags) check() error {
 	switch {
 	case o.flags.Changed("slots") && o.slots < 0:
-		return &usageError{text: fmt.Sprintf("--slots %d: 0 or more is expected; 0 is as many as needed",
+		return &usageError{Text: fmt.Sprintf("--slots %d: 0 or more is expected; 0 is as many as needed",
 			o.slots)}
 	case o.flags.Changed("iterations") && (o.iterations < 1 || o.iterations > 16):
-		return &usageError{text: fmt.Sprintf("--iterations %d: 1 to 16 is expected", o.iterations)}
+		return &usageError{Text: fmt.Sprintf("--iterations %d: 1 to 16 is expected", o.iterations)}
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (a *app) toVerify(name string, o *verifyFlags) (list []proving, err error) 
 	defer func() { _ = in.close() }() // it was read only
 	if in.isSchedule() {
 		if len(o.with) > 0 {
-			return nil, &usageError{file: name, text: "--with is for scenarios; this is a schedule"}
+			return nil, &usageError{File: name, Text: "--with is for scenarios; this is a schedule"}
 		}
 		f, err := in.readSchedule(options)
 		if err != nil {
@@ -149,14 +149,14 @@ func (a *app) toVerify(name string, o *verifyFlags) (list []proving, err error) 
 		}
 		return []proving{{name, func() ([]*run.Verification, error) {
 			if err := run.ProofFits(f.Schedule, freeMemory()); err != nil {
-				return nil, &usageError{file: name, text: err.Error()}
+				return nil, &usageError{File: name, Text: err.Error()}
 			}
 			return []*run.Verification{run.VerifyFile(name, f, how)}, nil
 		}}}, nil
 	}
 	for _, flag := range []string{o.given(), changed(o.flags, "rendezvous", "iterations")} {
 		if flag != "" {
-			return nil, &usageError{file: name, text: "--" + flag + " is for a schedule from a file; " +
+			return nil, &usageError{File: name, Text: "--" + flag + " is for a schedule from a file; " +
 				"this is a scenario, which says so itself"}
 		}
 	}

@@ -39,11 +39,11 @@ func (a *app) workerCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if wrong := scenarios.Address(at); wrong != "" {
-				return &usageError{text: fmt.Sprintf("--at %q: %s", at, wrong), hint: "validate says which"}
+				return &usageError{Text: fmt.Sprintf("--at %q: %s", at, wrong), Hint: "validate says which"}
 			}
 			if (ranks == "") == (machine < 0) {
-				return &usageError{text: "--ranks or --machine is expected, one of them",
-					hint: "validate says which"}
+				return &usageError{Text: "--ranks or --machine is expected, one of them",
+					Hint: "validate says which"}
 			}
 			first, last := machine, machine
 			if ranks != "" {
@@ -57,8 +57,8 @@ func (a *app) workerCommand() *cobra.Command {
 				return err
 			}
 			if secret.None() {
-				return &usageError{text: "no secret: " + secretVariable + " or " + secretFile + " is expected",
-					hint: "validate says which, or has it from there itself"}
+				return &usageError{Text: "no secret: " + secretVariable + " or " + secretFile + " is expected",
+					Hint: "validate says which, or has it from there itself"}
 			}
 			ctx, stop := a.interruptible(cmd.Context())
 			defer stop()
@@ -92,8 +92,8 @@ func rankRange(text string) (first, last int, err error) {
 		last, err2 = strconv.Atoi(to)
 	}
 	if err1 != nil || err2 != nil || first < 0 || last < first || last-first >= maxWorkers {
-		return 0, 0, &usageError{text: fmt.Sprintf("--ranks %q: a rank, or the first and the last of at "+
-			"most %d, is expected", text, maxWorkers), hint: "for example --ranks 4-7"}
+		return 0, 0, &usageError{Text: fmt.Sprintf("--ranks %q: a rank, or the first and the last of at "+
+			"most %d, is expected", text, maxWorkers), Hint: "for example --ranks 4-7"}
 	}
 	return first, last, nil
 }

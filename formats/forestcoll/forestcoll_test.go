@@ -146,8 +146,8 @@ func TestErrors(t *testing.T) {
 	text, err := os.ReadFile("testdata/chain3.xml")
 	require.NoError(t, err)
 	tests := []struct{ old, new, want string }{
-		{`<Algo `, `<algo `, `f:2: "<algo>": <Algo> is expected; did you mean <Algo>?`},
-		{`<send `, `<sent `, `f:4: "<sent>": <send> is expected; did you mean <send>?`},
+		{`<Algo `, `<algo `, `f:2: "<algo>": <Algo> is expected` + "\n  did you mean <Algo>?"},
+		{`<send `, `<sent `, `f:4: "<sent>": <send> is expected` + "\n  did you mean <send>?"},
 		{`nchunkspernode="2"`, `nchunkspernode="0"`,
 			`f:2: nchunkspernode = "0": a whole number from 1 to 1048576 is expected`},
 		{`nchunks="2"`, `nchunks="3"`, `f:3: nchunks = "3": a whole number from 1 to 2 is expected`},

@@ -166,11 +166,17 @@ func factOf(name string) (fact, bool) {
 	return all[i], true
 }
 
+// wrong returns the error of a field.
+func (c *csvReader) wrong(line, column int, value, text string) error {
+	return &ParseError{File: c.file, Line: line, Key: columnName(column), Value: quoted(value),
+		Text: text}
+}
+
 // broken gives an error of encoding/csv its place in the file.
 func (c *csvReader) broken(err error) error {
 	var at *csv.ParseError
 	if errors.As(err, &at) {
-		return &ParseError{File: c.file, Line: at.Line, Column: at.Column, Text: at.Err.Error()}
+		return c.wrong(at.Line, at.Column, "", at.Err.Error())
 	}
 	return &ParseError{File: c.file, Line: 1, Text: err.Error()}
 }
@@ -187,11 +193,10 @@ func (c *csvReader) header() error {
 		if f, known := factOf(written); known {
 			name, _, _ = strings.Cut(f.name, " ")
 		} else if !isWide(name) {
-			return &ParseError{File: c.file, Line: 1, Column: i + 1, Value: written, Text: columns()}
+			return c.wrong(1, i+1, written, columns())
 		}
 		if slices.Contains(c.names, name) {
-			return &ParseError{File: c.file, Line: 1, Column: i + 1, Value: written,
-				Text: "each column is expected once"}
+			return c.wrong(1, i+1, written, "each column is expected once")
 		}
 		c.names = append(c.names, name)
 		times = times || isWide(name) || strings.HasPrefix(name, "time_us_") || name == "median_us"
@@ -232,7 +237,7 @@ func (c *csvReader) row(record []string) error {
 			continue
 		}
 		if err := r.field(c.names[i], text); err != nil {
-			return &ParseError{File: c.file, Line: line, Column: i + 1, Value: text, Text: err.Error()}
+			return c.wrong(line, i+1, text, err.Error())
 		}
 	}
 	if r.low > r.high && r.high > 0 {

@@ -49,7 +49,7 @@ type jsonTiming struct {
 // result.
 func readJSON(file string, text []byte) ([]Row, error) {
 	fail := func(line int, value, text string) ([]Row, error) {
-		return nil, &ParseError{File: file, Line: line, Value: value, Text: text}
+		return nil, &ParseError{File: file, Line: line, Value: quoted(value), Text: text}
 	}
 	var runs []jsonRun
 	into := any(&runs)

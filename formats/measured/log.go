@@ -244,5 +244,6 @@ func (l *logReader) timing(line []word, inPlace bool, r Row) (err error) {
 }
 
 func (l *logReader) fail(w word, text string) error {
-	return &ParseError{File: l.file, Line: l.line, Column: w.column, Value: w.text, Text: text}
+	return &ParseError{File: l.file, Line: l.line, Key: columnName(w.column), Value: quoted(w.text),
+		Text: text}
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"collsim/collective"
+	"collsim/internal/diag"
 	"collsim/unit"
 )
 
@@ -119,19 +120,16 @@ func (t *Table) BusFactor() (low, high float64, ok bool) {
 	return low, high, ok && low <= high
 }
 
-// ParseError describes an error in a table, and its place.
-type ParseError struct {
-	File         string
-	Line, Column int // from 1; in CSV Column is the field's number; 0 for the whole line
-	Value        string
-	Text         string // what was expected
-}
+// ParseError describes an error in a table, its line, and the column where it is known.
+type ParseError = diag.Problem
 
-// Error returns one line: file, place, value, what was expected.
-func (e *ParseError) Error() string {
-	place := fmt.Sprintf("%s:%d", e.File, e.Line)
-	if e.Column > 0 {
-		place += fmt.Sprintf(":%d", e.Column)
+// columnName names a column, from 1, for an error; in CSV a field is a column.
+func columnName(n int) string { return fmt.Sprintf("column %d", n) }
+
+// quoted shortens and quotes what an error repeats of a table; nothing stays nothing.
+func quoted(value string) string {
+	if value == "" {
+		return ""
 	}
-	return fmt.Sprintf("%s: %.60q: %s", place, e.Value, e.Text)
+	return fmt.Sprintf("%.60q", value)
 }

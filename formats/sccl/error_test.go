@@ -17,7 +17,7 @@ import (
 func TestErrors(t *testing.T) {
 	tests := []struct{ file, old, new, want string }{
 		{"allgather_ring3", `"rounds": 2, "sends"`, `"round": 2, "sends"`,
-			`f:6: key "round": one of rounds, sends is expected; did you mean rounds?`},
+			`f:6: key "round": one of rounds, sends is expected` + "\n  did you mean rounds?"},
 		{"allgather_ring3", `[0, 0, 1], `, `[0, 0], `,
 			"f:6: a send of 2 fields; address, source and destination are expected"},
 		{"allgather_ring3", `[0, 0, 1], `, `[0, 0, 0], `, "f:6: a send from rank 0 to itself"},
@@ -67,7 +67,7 @@ func TestErrors(t *testing.T) {
 		{"allgather_ring3", `"rounds": 2, `, `"rounds": 2, "rounds": 2, `,
 			`f:6: key "rounds" is given twice`},
 		{"taccl_allreduce", `"rrc"`, `"rcc"`,
-			`f:6: operation "rcc": one of rrc, null is expected; did you mean rrc?`},
+			`f:6: operation "rcc": one of rrc, null is expected` + "\n  did you mean rrc?"},
 		{"taccl_allreduce", `"copies": 1, `, `"copies": 1, "links": [[0, 1], [1, 0]], `,
 			"a topology has either links (SCCL) or node_links (TACCL)"},
 	}

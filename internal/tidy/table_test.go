@@ -53,11 +53,11 @@ func table() []row {
 		{path: "trace", ours: "unit"},
 		{path: "formats", ours: "formats/... schedule collective dtype unit internal/input"},
 		{path: "formats/...",
-			ours: "formats/internal/... schedule trace topology collective dtype unit internal/input " +
-				"internal/output internal/parallel"},
+			ours: "formats/internal/... schedule trace topology collective dtype unit internal/diag " +
+				"internal/input internal/output internal/parallel"},
 		{path: "formats/internal/wire",
 			modules: []string{"google.golang.org/protobuf/encoding/protowire"}},
-		{path: "formats/system", ours: "machine device unit"},
+		{path: "formats/system", ours: "machine device unit internal/diag"},
 		{path: "formats/ncclxml", ours: "formats/system machine device unit"},
 		{path: "formats/topom", ours: "formats/system machine unit"},
 		{path: "formats/rocmtopo", ours: "formats/system machine unit"},
@@ -112,15 +112,16 @@ func table() []row {
 				"golang.org/x/image/font", "golang.org/x/image/math/fixed", // plot's fonts
 				"github.com/golang/freetype/raster", // what plot draws PNG with, but in integers
 				"codeberg.org/go-pdf/fpdf"}},        // what plot draws PDF with
-		{path: "scenarios", ours: "collective dtype topology device machine unit internal/input " +
-			"internal/ncclnames",
+		{path: "scenarios", ours: "collective dtype topology device machine unit internal/diag " +
+			"internal/input internal/ncclnames",
 			modules: []string{"github.com/BurntSushi/toml"}},
 		{path: "run", ours: toHW + " hw/calibrate machine internal/parallel"},
 		{path: "report", ours: "algos/nccl run program scenarios collective unit device schedule " +
 			"formats fidelity hw hw/calibrate reference sim bounds proof"},
 		{path: ".", ours: "run report scenarios"},
 		{path: "cmd/collsim",
-			ours:    ". run report plots machine hw/... internal/output internal/memory " + toHW,
+			ours: ". run report plots machine hw/... internal/diag internal/output internal/memory " +
+				toHW,
 			modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 		{path: "internal/cpu"},
 		{path: "internal/golden"},      // its tests alone import anything
@@ -131,6 +132,7 @@ func table() []row {
 		{path: "internal/judge/campaign",
 			ours: "internal/judge internal/judge/vary internal/input internal/output schedule proof " +
 				"algos collective dtype"},
+		{path: "internal/diag"},
 		{path: "internal/input", ours: "unit"},
 		{path: "internal/mutate"},
 		{path: "internal/mutate/testdata/sample"},

@@ -10,6 +10,7 @@ import (
 
 	"collsim/collective"
 	"collsim/dtype"
+	"collsim/internal/diag"
 	"collsim/internal/input"
 	"collsim/schedule"
 	"collsim/unit"
@@ -96,25 +97,9 @@ func (p Place) String() string {
 	return fmt.Sprintf("line %d: %s", p.Line, p.Text)
 }
 
-// Error reports a file that cannot be read. Line is 0 where the error concerns the file as a whole.
-type Error struct {
-	File string
-	Line int
-	Text string // what was found, and what was expected
-	Hint string
-}
-
-// Error returns such as "my.xml:12: step type \"rcx\": …".
-func (e *Error) Error() string {
-	text := e.File
-	if e.Line > 0 {
-		text += fmt.Sprintf(":%d", e.Line)
-	}
-	if text += ": " + e.Text; e.Hint != "" {
-		text += "; " + e.Hint
-	}
-	return text
-}
+// Error reports a file that cannot be read: what was found, and what was expected. Line is 0 where
+// the error concerns the file as a whole.
+type Error = diag.Problem
 
 // Long returns the error of a file that exceeds its limit, with the line of another error of
 // reading it.

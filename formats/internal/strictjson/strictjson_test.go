@@ -92,7 +92,7 @@ func TestErrors(t *testing.T) {
 		`{"d": 1e999}`:                "f:1: a number that is not negative is expected, this is 1e999",
 		`{"d": []}`:                   "f:1: a number is expected, this is an array",
 		"{\"a\": 1,\n\n\"a\": 1}":     `f:3: key "a" is given twice`,
-		`{"alhpa": 1}`: `f:1: key "alhpa": one of alpha, beta is expected; did ` +
+		`{"alhpa": 1}`: `f:1: key "alhpa": one of alpha, beta is expected` + "\n  did " +
 			"you mean alpha?",
 		`{"zzz": 1}`: `f:1: key "zzz": one of alpha, beta is expected`,
 		"{} \n x":    "f:2: this is no JSON: ",
