@@ -2,6 +2,7 @@ package nccl_test
 
 import (
 	"fmt"
+	"os"
 	"strconv"
 	"testing"
 
@@ -26,6 +27,22 @@ import (
 
 // onCollNet turns CollNet on.
 const onCollNet = "NCCL_COLLNET_ENABLE=1"
+
+// TestSchedulesByNetwork: what each GPU does for two nodes of two, whose last loop is short.
+func TestSchedulesByNetwork(t *testing.T) {
+	text := ""
+	for _, name := range []string{"nccl:collnet-direct", "nccl:collnet-chain", "nccl:nvls"} {
+		text += build(t, allReduce(4, 50_000), name, "per_node", "2", "nchannels", "1", "env",
+			onCollNet).String() + "\n"
+	}
+	const file = "testdata/collnet.txt"
+	if *rewrite {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), text)
+}
 
 // TestCollNetIsProven: of any number of nodes, GPUs, elements, channels and NICs, every input comes
 // to every output once, nothing stalls and nothing races; floats are bounded at best, integers
