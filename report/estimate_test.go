@@ -9,6 +9,7 @@ import (
 	"collsim/collective"
 	"collsim/run"
 	"collsim/scenarios"
+	"collsim/unit"
 )
 
 // TestEstimateCounts: what is counted beforehand is what is done, for every algorithm, and of all
@@ -56,50 +57,14 @@ func TestEstimateTeams(t *testing.T) {
 	require.Equal(t, r.Messages, e.Messages)
 }
 
-// TestEstimateOfPrograms: what is said of programs alone is said where there is one.
-func TestEstimateOfPrograms(t *testing.T) {
-	const word = "# of programs, time and memory are known to a factor of three only\n"
-	const loose = "# of programs without numbers, time and memory are known to a factor of five only\n"
-	s := load(t, "s.toml", small)
-	require.NotContains(t, EstimateText(s, []*run.Estimate{{Point: s.Points[0]}}), word)
-	require.Contains(t, EstimateText(s, []*run.Estimate{{Point: s.Points[0]},
-		{Point: s.Points[0], Parts: 2, Within: run.RoughlyKnown}}), word)
-	require.Contains(t, EstimateText(s, []*run.Estimate{{Point: s.Points[0], Parts: 2,
-		Within: run.HardlyForeseen}, {Point: s.Points[0], Parts: 2, Within: run.RoughlyKnown}}), loose)
-}
-
-// TestEstimateKnown: a time that is not known well has a mark, if it is printed at all.
-func TestEstimateKnown(t *testing.T) {
-	s := load(t, "s.toml", small)
-	text := func(within, seconds float64) string {
-		return EstimateText(s, []*run.Estimate{{Point: s.Points[0], Within: within, Seconds: seconds}})
-	}
-	require.Regexp(t, `(?m)^ +0 +0 +~ 2\.0 s `, text(run.RoughlyKnown, 2))
-	require.Contains(t, text(run.RoughlyKnown, 2), "# ~ is known to a factor of three only\n")
-	five := text(run.HardlyForeseen, 2)
-	require.Contains(t, five, "~~ 2.0 s")
-	require.Contains(t, five, "# ~~ is known to a factor of five only\n")
-	require.NotContains(t, five, "programs")
-	require.NotContains(t, text(run.RoughlyKnown, 0.01), "~")
-	require.NotContains(t, text(run.WellKnown, 2), "~")
-	held := EstimateText(s, []*run.Estimate{{Point: s.Points[0], Memory: 5 << 30,
-		MemoryWithin: run.RoughlyKnown}})
-	require.Contains(t, held, " ~ 5.0 GiB  ")
-	require.Contains(t, held, "# ~ is known to a factor of three only\n")
-}
-
-// TestEstimateWords: figures that are not known well are not printed as if they were.
+// TestEstimateWords: a time is printed in order of magnitude, a size rounded up.
 func TestEstimateWords(t *testing.T) {
-	for seconds, want := range map[float64]string{0: "< 0.1 s", 0.25: "0.2 s", 42: "42 s",
-		5400: "1.5 h", 1e6: "12 days"} {
-		require.Equal(t, want, about(seconds))
+	for seconds, want := range map[float64]string{0: "< 1 s", 0.29: "< 1 s", 0.3: "1 s", 2.9: "1 s",
+		3: "10 s", 42: "100 s", 1e6: "1000000 s"} {
+		require.Equal(t, want, about(seconds), seconds)
 	}
-	require.Equal(t, "1 MiB", roughly(0))
-	require.Equal(t, "3 MiB", roughly(2<<20+1))
-	require.Equal(t, "1.5 GiB", roughly(3<<29))
-	require.Equal(t, "156 GiB", roughly(156<<30))
-	require.Empty(t, LongRun([]*run.Estimate{{Seconds: 2, NumberSeconds: 2}, {Seconds: 3}}))
-	require.Equal(t, "about 8.0 s on one core, 75 % of it to check numbers: check.numbers = false "+
-		"does without", LongRun([]*run.Estimate{{Seconds: 6, NumberSeconds: 6}, {Seconds: 2}}))
-	require.Equal(t, "about 6.0 s on one core", LongRun([]*run.Estimate{{Seconds: 6}}))
+	for size, want := range map[unit.Bytes]string{0: "0 B", 1023: "1023 B", 2<<20 + 1: "2.1 MiB",
+		3 << 29: "1.5 GiB", 156 << 30: "156 GiB", 50<<20 + 1: "51 MiB"} {
+		require.Equal(t, want, roughly(size))
+	}
 }

@@ -26,6 +26,30 @@ type RunOptions struct {
 	Done func(*Result)
 	// Program is the same for the programs of the scenario, which follow its points.
 	Program func(*ProgramResult)
+	// Phase is called when a phase of a point begins, and what it returns when that phase ends, by
+	// several goroutines at once; nil is not called.
+	Phase func(id string, phase Phase) (ended func())
+}
+
+// Phase is a part of carrying out a point. Phases follow one another or go on side by side.
+type Phase struct {
+	Name    string // such as "proof"
+	Cheaper string // what would take less
+}
+
+// The phases that may go on for long.
+var (
+	proofStage = Phase{"proof", "check.proof = false does without"}
+	simStage   = Phase{"simulation", `sim.sharing = "fifo", or fewer ranks or chunks, take less`}
+	checkStage = Phase{"check of numbers", "check.numbers = false does without"}
+)
+
+// staged reports a phase of a point while it is carried out.
+func (o *RunOptions) staged(p *scenarios.Point, phase Phase, carryOut func()) {
+	if o.Phase != nil {
+		defer o.Phase(p.ID, phase)()
+	}
+	carryOut()
 }
 
 // stages are those of a run.

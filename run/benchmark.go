@@ -140,16 +140,6 @@ func (r *Result) measurable() unit.Time {
 	return r.Time
 }
 
-// inRow adds what calls in a row cost to simulate, where a benchmark has some: a few, rank by rank,
-// but where all ranks do the same, and so most likely end together.
-func (c *cost) inRow(s *schedule.Schedule, p *scenarios.Point, w work) {
-	if p.Benchmark.Calls == 0 || s.Group != nil || leastCalls*w.messages > mostCalled {
-		return
-	}
-	takes := float64(playing(s, p, w, 0) * float64(min(p.Benchmark.Calls, usualCalls)))
-	c.simulate, c.rough = c.simulate+takes, c.rough+takes
-}
-
 // Calls are known after at least three, and mostly after so many.
 const (
 	leastCalls = 3

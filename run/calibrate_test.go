@@ -293,7 +293,7 @@ func TestCalibrationMemory(t *testing.T) {
 	s.Free = run.Memory{Bytes: 100 * unit.MiB, Of: "the control group"}
 	played := 0
 	err = c.Measure(context.Background(), &sized{h, &played}, nil)
-	require.ErrorContains(t, err, "64 MiB ping-pong: its real execution takes about")
+	require.ErrorContains(t, err, "64 MiB ping-pong: its real execution takes up to")
 	require.ErrorContains(t, err, "the control group has 100 MiB left")
 	require.Zero(t, played)
 }

@@ -45,8 +45,7 @@ func (s *Scenario) Export(format string, o formats.WriteOptions) (_ []byte, note
 		return nil, nil, s.Points[0].Refuse("collective.algorithm", reason(err), "")
 	}
 	if s.Free.Bytes > 0 {
-		w := workOf(built)
-		t := Takes{Text: textTakes(format, w)}
+		t := Takes{Text: textTakes(format, workOf(built))}
 		if err := s.Free.lacks(t); err != nil {
 			return nil, nil, s.refuseLarge(s.Points[0], err)
 		}

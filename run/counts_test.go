@@ -2,7 +2,6 @@ package run
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,11 +9,10 @@ import (
 	"collsim/sim"
 )
 
-// TestPlayed holds what an estimate expects a simulation to do against what it does: which engine
-// plays, and how many ranks stand for all. The cost follows from these and from what is counted of
-// the schedule, which is no expectation.
-func TestPlayed(t *testing.T) {
-	folds := map[bool]int{}
+// TestClasses holds how many ranks are expected to stand for all in a simulation against how many
+// do: memory and the magnitude of time follow from it.
+func TestClasses(t *testing.T) {
+	folds, known := map[bool]int{}, 0
 	for _, c := range []struct {
 		preset          string
 		ranks           int
@@ -59,7 +57,6 @@ func TestPlayed(t *testing.T) {
 		p := s.Points[0]
 		e, err := s.Estimate(p)
 		require.NoError(t, err)
-		require.Empty(t, e.Refused)
 		m, err := s.make(p, p.Algorithm)
 		require.NoError(t, err)
 		g, err := p.Topology.Graph()
@@ -72,40 +69,14 @@ func TestPlayed(t *testing.T) {
 		if f := ran.Folded; f != nil {
 			played = len(f.Ends) / f.Lanes
 		}
-		if m.whole.HasRoles() { // its classes are known only when they are played
-			require.Equal(t, played > 0, e.Played > 0, text)
-			continue
-		}
-		require.EqualValues(t, played, e.Played, text)
-	}
-	require.Greater(t, min(folds[true], folds[false]), 8)
-}
-
-// TestEnds: an estimate counts the sizes that flow at once, by which fluid sharing is expected to
-// take long; there are none where messages are served one after the other.
-func TestEnds(t *testing.T) {
-	for sharing, least := range map[string]float64{"fluid": 0.1, "fifo": 0} {
-		var rows strings.Builder
-		for r := range 96 {
-			rows.WriteString("[")
-			for c := range 96 {
-				fmt.Fprintf(&rows, "%d, ", 1000+(r*96+c)*7919%10_007)
+		if n := classesOf(m.whole, p); n > 0 { // else that is only known while they are
+			require.LessOrEqual(t, int64(played), n, text)
+			if !m.whole.HasRoles() {
+				require.EqualValues(t, played, n, text)
 			}
-			rows.WriteString("],\n")
+			known++
 		}
-		text := fmt.Sprintf("[topology]\npreset = \"switch\"\nranks = 96\nbandwidth = \"25 GB/s\"\n"+
-			"latency = \"1 us\"\n[collective]\nkind = \"all_to_allv\"\nalgorithm = \"direct\"\n"+
-			"dtype = \"int8\"\nsplits = [\n%s]\n[sim]\nsharing = %q\n", rows.String(), sharing)
-		s, err := Load("s.toml", []byte(text), LoadOptions{})
-		require.NoError(t, err)
-		m, err := s.make(s.Points[0], s.Points[0].Algorithm)
-		require.NoError(t, err)
-		w := workOf(m.whole)
-		require.EqualValues(t, 96*96, w.sizes)
-		require.EqualValues(t, 96*95, w.places)
-		require.EqualValues(t, 96*95, w.ends())
-		w.look(m.whole, s.Points[0], 0)
-		took := playing(m.whole, s.Points[0], w, 0)
-		require.True(t, least < took && took < least+0.15, "%s: %v s", sharing, took)
 	}
+	require.Greater(t, known, 8)
+	require.Greater(t, min(folds[true], folds[false]), 8)
 }

@@ -8,9 +8,9 @@ import (
 	"collsim/unit"
 )
 
-// TestMemoryOfWhatFlies holds memory that check tells against the largest resident set of the
-// command on one processor, where most of it is messages that have been sent and not received.
-func TestMemoryOfWhatFlies(t *testing.T) {
+// TestMemoryOfMessages: the bound on memory is above the largest resident set of the command on one
+// processor, where most of it is messages that have been sent and not received.
+func TestMemoryOfMessages(t *testing.T) {
 	for _, c := range []struct {
 		set       []string
 		mebibytes float64
@@ -33,7 +33,7 @@ func TestMemoryOfWhatFlies(t *testing.T) {
 		e, err := s.Estimate(s.Points[0])
 		require.NoError(t, err)
 		ratio := float64(e.Memory) / float64(unit.MiB) / c.mebibytes
-		require.True(t, 1 <= ratio*e.MemoryWithin && ratio <= e.MemoryWithin, "%v: %.2f", c.set, ratio)
+		require.True(t, 1 <= ratio && ratio <= 4, "%v: %.2f", c.set, ratio)
 	}
 }
 

@@ -1,12 +1,3 @@
-// Package run carries out the points of a scenario: it makes the schedule of each, has it proven,
-// computed on real numbers and timed, bounds it from below, and gathers what was found as one
-// Result. It explains times, estimates costs, plays schedules for real and calibrates.
-//
-//	Point ─► schedule ─► proof, numbers, time, bounds, hardware ─► Result
-//
-// The package reads files through the function that it is given and writes none. It knows nothing
-// of how results are printed, of flags, terminals and pictures. Equal input gives equal results,
-// however many threads there are.
 package run
 
 import (

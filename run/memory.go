@@ -38,7 +38,7 @@ func (e *tooLarge) Error() string {
 	if stage == "" || bytes < e.takes.Schedule {
 		what = "its schedule"
 	}
-	return fmt.Sprintf("%s takes about %v of memory: %s has %v left", what,
+	return fmt.Sprintf("%s takes up to %v of memory: %s has %v left", what,
 		rounded(e.takes.peak()), e.free.Of, e.free.Bytes)
 }
 
@@ -57,11 +57,11 @@ func (e *tooLarge) refusal(p *scenarios.Point) *scenarios.Refusal {
 	key, hint := "topology.ranks", "fewer ranks, or an algorithm in which a rank has fewer messages "+
 		"on their way at once, need less"
 	switch stage, _ := e.takes.most(); stage {
-	case "proof":
+	case proofStage.Name:
 		if hint = "fewer ranks or chunks need less"; e.takes.Simulation > 0 {
 			hint = "check.proof = false does without; " + hint
 		}
-	case "check of numbers":
+	case checkStage.Name:
 		key, hint = "check.memory", "a smaller check.memory needs less, and checks less; "+
 			"check.numbers = false does without"
 	case "real execution":
@@ -86,28 +86,26 @@ const (
 	runs = proves | simulates | computes
 )
 
-// takes is what the stages take of what a point is carried out as.
-func (m *made) takes(p *scenarios.Point, do stages) (t Takes) {
+// takes bounds what the stages take of what a point is carried out as, where so many threads check
+// numbers.
+func (m *made) takes(p *scenarios.Point, do stages, threads int) (t Takes) {
 	for _, member := range m.members {
-		w := workOf(member.schedule)
-		classes := classesOf(member.schedule, p, w)
-		isDrawn := do&draws != 0 && drawnByClasses(member.schedule, p, w)
-		if !isDrawn && (do&logs != 0 || isLong(member.schedule, p, w, classes)) {
-			classes = 0 // all ranks are played
+		s := member.schedule
+		w := workOf(s)
+		classes := int64(0)
+		if do&simulates != 0 && s.Spec.Ranks >= foldedFrom {
+			classes = classesOf(s, p)
 		}
-		if do != proves { // which no way matters to
-			w.look(member.schedule, p, classes)
+		steps, messages := float64(w.steps), float64(w.messages)
+		switch isDrawn := do&draws != 0 && drawnByClasses(s, p, w); {
+		case isDrawn:
+			steps, messages = min(steps*float64(classes)/float64(s.Spec.Ranks), sim.MostFolded), 0
+		case do&logs != 0:
+			classes = 0 // all ranks are simulated
 		}
-		u := takesOf(member.schedule, p, w, member.teams, runtime.GOMAXPROCS(0))
-		switch {
-		case do&logs != 0 && !isDrawn:
-			u.Log = logTakes(p, w, do)
-		case classes > 0:
-			u.Simulation = folded(member.schedule, w, classes)
-			if isDrawn {
-				drawn := min(w.steps*classes/int64(member.schedule.Spec.Ranks), sim.MostFolded)
-				u.Log = unit.Bytes(drawn) * logStepBytes
-			}
+		u := takesOf(s, p, w, carriedOut{member.teams, classes, threads})
+		if do&logs != 0 {
+			u.Log = logTakes(float64(member.teams)*steps, float64(member.teams)*messages)
 		}
 		t = t.plus(u)
 	}
@@ -120,7 +118,7 @@ const MostDrawn = 1 << 24
 
 // drawnByClasses reports whether a picture of a point shows classes.
 func drawnByClasses(s *schedule.Schedule, p *scenarios.Point, w work) bool {
-	return w.steps > MostDrawn && s.Group != nil && classesOf(s, p, w) > 0
+	return w.steps > MostDrawn && s.Group != nil && classesOf(s, p) > 0
 }
 
 // only is what some of the stages take.
@@ -141,8 +139,7 @@ func (t Takes) only(do stages) Takes {
 // where so many are carried out at once: no rank has more lanes in a channel, connections, messages
 // in a step or blocks of a buffer than there are ranks, twice.
 func (s *Scenario) small(p *scenarios.Point, a scenarios.Algorithm, at int) bool {
-	const pairBytes = simPlaceBytes + simConnectionBytes + ownStepBytes + logStepBytes +
-		logMessageBytes
+	const pairBytes = placeBytes + connectionBytes + stepBytes + logStepBytes + logMessageBytes
 	n := unit.Bytes(p.Topology.Ranks)
 	bytes := 2 * n * n * unit.Bytes(max(a.Channels, 1)) * pairBytes * unit.Bytes(at)
 	if p.Check.Numbers {
@@ -157,7 +154,7 @@ func (s *Scenario) fits(p *scenarios.Point, m *made, do stages) error {
 	if s.small(p, m.algorithm, 1) {
 		return nil
 	}
-	return s.Free.lacks(m.takes(p, do))
+	return s.Free.lacks(m.takes(p, do, runtime.GOMAXPROCS(0)))
 }
 
 // asked are points of which it is known that there is memory for them, as they were made to ask.
@@ -180,7 +177,7 @@ func (s *Scenario) affordable(do stages, workers int) (known asked, together int
 		if err != nil {
 			continue // as the run will say
 		}
-		t := m.takes(p, do)
+		t := m.takes(p, do, runtime.GOMAXPROCS(0))
 		if err := s.Free.lacks(t); err != nil {
 			return nil, 0, s.refuseLarge(p, err)
 		}

@@ -2,7 +2,6 @@ package run
 
 import (
 	"errors"
-	"math/bits"
 
 	"collsim/reference"
 	"collsim/scenarios"
@@ -10,35 +9,13 @@ import (
 	"collsim/unit"
 )
 
-// Nanoseconds that things take in a check of a program's numbers, on one core of an AMD EPYC:
-// shares of profiles of the examples, times what these took. TestProgramEstimateMeasured holds
-// them against others.
+// What programs take beside what collectives do.
 const (
-	flopTime     = 0.009   // an operation of a kernel in float32,
-	wideFlopTime = 0.22    // or in float64, and integers;
-	operandTime  = 0.7     // an element that a kernel reads or writes,
-	packTime     = 0.9     // one of a matmul more,
-	boundedTime  = 8       // or one to bound errors
-	givenTime    = 9       // a float that is made,
-	wholeTime    = 1.5     // or an integer
-	movedTime    = 0.25    // a byte that is moved,
-	heldTime     = 0.25    // or held
-	summedTime   = 1.5     // an element that is added to another,
-	addedTime    = 6       // or is so by definition,
-	sparseTime   = 22      // where many are 0,
-	doubtedTime  = 20      // or how far a sum may be off is worked out
-	loweredTime  = 100_000 // a part of each size that is tried,
-	triedTime    = 300     // and a step of it
-)
-
-// What programs take beside what collectives do. TestProgramTakesMeasured holds the sum against the
-// command's largest resident set.
-const (
-	programBytes   = 8 << 20 // what lowers, and the tables of results
-	logOfPrograms  = 2.25    // times the log of as many steps: from it, spans of ops are worked out
-	numbersGarbage = 2       // times what is held, of which some has not been collected
-	mostOfMemory   = 2.5     // times check.memory, with what bounds errors
-	leastBytes     = commandBytes + programBytes
+	programBytes = 40 << 20 // what lowers, the tables of results, and tries at smaller sizes
+	logsOfSpans  = 2.5      // times a log: from it, spans of ops are worked out
+	garbage      = 1.5      // times what a check of numbers holds, of which some is not collected yet
+	mostOfMemory = 2.5      // times check.memory that a check takes, with what bounds errors
+	flopTime     = 0.1      // nanoseconds of an operation of a kernel
 )
 
 // EstimateProgram lowers a program and counts its steps. Of a call by "fastest" all that it may
@@ -46,7 +23,7 @@ const (
 // can do it.
 func (s *Scenario) EstimateProgram(p *scenarios.ProgramPoint) (_ *Estimate, err error) {
 	defer func() { err = s.located(err) }()
-	e, _, err := s.estimateProgram(p, p.Check.Numbers)
+	e, err := s.estimateProgram(p, p.Check.Numbers)
 	if err != nil {
 		return nil, err
 	}
@@ -55,26 +32,21 @@ func (s *Scenario) EstimateProgram(p *scenarios.ProgramPoint) (_ *Estimate, err 
 		return nil, p.Refuse("topology", err.Error(), "")
 	}
 	e.Takes.Schedule += unit.Bytes(linkBytes * g.NumLinks())
-	e.Memory, e.MemoryWithin = leastBytes+e.Takes.peak(), RoughlyKnown
-	if e.Within = RoughlyKnown; e.NumberSeconds == 0 {
-		e.Within = HardlyForeseen
-	}
-	e.slow()
+	e.Memory = commandBytes + programBytes + e.Takes.peak()
+	e.Seconds += float64(1e-9 * pointTime)
 	return e, nil
 }
 
-// estimateProgram is the estimate without what the network takes, and the log of a simulation.
-// It looks at what a check of numbers computes only where that is asked for.
-func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, numbers bool) (*Estimate, unit.Bytes,
-	error) {
+// estimateProgram is the estimate without what the network takes. It looks at what a check of
+// numbers computes only where that is asked for.
+func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, numbers bool) (*Estimate, error) {
 	e := &Estimate{Point: p.Point, Algorithms: 1}
 	r := &runner{s: s, candidates: e}
 	low, chosen, err := r.lower(p, nil)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	sched := low.Schedule
-	parts := sched.Parts() // a copy of all
+	parts := low.Schedule.Parts()
 	e.Parts = len(parts)
 	var all work
 	known := map[*schedule.Schedule]work{}
@@ -84,65 +56,32 @@ func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, numbers bool) (*Es
 		if !there {
 			w = workOf(part)
 			known[part] = w
-			e.Takes.Schedule += bytesOf(ownStepBytes * float64(w.steps))
+			e.Takes.Schedule += bytesOf(stepBytes * float64(w.steps))
 		}
 		all = all.plus(w)
 	}
-	log := bytesOf(float64(logOfPrograms * float64(recordsTake(all, 1))))
-	e.Steps, e.Messages = e.Steps+all.steps, e.Messages+all.messages
-	e.Takes.Log = log // spans of ops are those of a timeline
-	e.Takes.Simulation = bytesOf(float64(simPlaceBytes*float64(all.places)) +
-		float64(simConnectionBytes*float64(all.connections)))
-	steps, messages := float64(all.steps), float64(all.messages)
-	once := float64(partTime*(steps+messages)) + float64(partRunTime*float64(all.runs))
-	e.Seconds += float64(1e-9 * (float64(programBuilds*once) +
-		float64((simMessageTime+ownMessageTime)*(messages+steps)) +
-		float64(laneTime*float64(all.lanes))))
+	e.count(all)
+	e.Takes.Log = logTakes(logsOfSpans*float64(all.steps), logsOfSpans*float64(all.messages))
+	e.Takes.Simulation = bytesOf(float64(placeBytes*float64(all.places)) +
+		float64(connectionBytes*float64(all.connections)))
+	e.Seconds += float64(1e-9 * eventTime * float64(all.steps))
 	if p.Check.Proof {
-		all.cells = max(all.cells, all.runs)
-		e.Takes.Proof = bytesOf(proofNeeds(all, proofCellBytes))
-		e.Seconds += float64(1e-9 * (float64(programProofs*once) + float64(proofFoldedStepTime*steps) +
-			float64(proofFoldedRunTime*float64(all.blocks))))
+		e.Takes.Proof = bytesOf(proofNeeds(all, max(all.cells, all.runs), cellBytes))
+		e.Seconds += float64(1e-9 * proofTime * float64(all.steps))
 	}
-	if numbers {
-		r.candidates = &Estimate{}
-		w, err := reference.WorkOfProgram(sched, r.optionsOf(&ProgramResult{Point: p, Lowered: low,
-			chosen: chosen}))
-		if err != nil {
-			return nil, 0, p.Refuse("check.memory", err.Error(), "")
-		}
-		e.expectNumbers(&w)
+	if !numbers {
+		return e, nil
 	}
-	return e, log, nil
-}
-
-// expectNumbers adds what a check of numbers takes.
-func (e *Estimate) expectNumbers(w *reference.ProgramWork) {
-	if e.scaled = w.By; w.Why != "" {
-		return
+	r.candidates = &Estimate{}
+	n, err := reference.WorkOfProgram(low.Schedule, r.optionsOf(&ProgramResult{Point: p, Lowered: low,
+		chosen: chosen}))
+	if err != nil {
+		return nil, p.Refuse("check.memory", err.Error(), "")
 	}
-	e.Takes.Numbers = bytesOf(numbersGarbage * float64(w.Bytes))
-	tried := int64(bits.Len64(uint64(w.By)))
-	for _, x := range []struct {
-		each float64
-		n    int64
-	}{{flopTime, w.FLOPs - w.WideFLOPs}, {wideFlopTime, w.WideFLOPs}, {operandTime, w.Elements},
-		{packTime, w.Packed}, {boundedTime, w.Bounded}, {givenTime, w.Given}, {wholeTime, w.Whole},
-		{movedTime, w.Moved}, {heldTime, w.Bytes}, {summedTime, w.Summed}, {addedTime, w.Added},
-		{sparseTime, w.Sparse}, {doubtedTime, w.Doubted}, {numberStepTime, w.Steps},
-		{loweredTime, tried * int64(e.Parts)}, {triedTime, tried * w.Steps}} {
-		e.NumberSeconds += float64(1e-9 * x.each * float64(x.n))
-	}
-	e.Seconds += e.NumberSeconds
-}
-
-// plus is the work of two schedules, one after the other.
-func (w work) plus(v work) work {
-	return work{w.steps + v.steps, w.messages + v.messages, w.bytes + v.bytes, w.moved + v.moved,
-		w.lanes + v.lanes, w.blocks + v.blocks, w.walked + v.walked, w.rolled + v.rolled,
-		w.kept + v.kept, w.places + v.places, w.connections + v.connections, w.cells + v.cells,
-		w.held + v.held, max(w.longest, v.longest), w.sizes + v.sizes, max(w.largest, v.largest),
-		w.runs + v.runs, w.isOneSided || v.isOneSided, w.writing.plus(v.writing), ways{}}
+	e.Takes.Numbers = bytesOf(garbage * float64(n.Bytes))
+	e.Seconds += float64(1e-9 * (float64(numberTime*float64(n.Steps)) +
+		float64(wordTime*float64(n.Elements)) + float64(flopTime*float64(n.FLOPs))))
+	return e, nil
 }
 
 // consider counts what a call may be carried out by, and returns the first that can do it: nothing
@@ -169,12 +108,9 @@ func (r *runner) consider(p *scenarios.Point, list []scenarios.Algorithm) (first
 			continue
 		}
 		for _, member := range m.members {
-			w := workOf(member.schedule)
-			w.look(member.schedule, p, likelyPlayed(member.schedule, p, w))
-			c := costOf(member.schedule, p, w, member.teams)
-			r.candidates.Seconds += float64(programBuilds*c.build) + c.simulate
-			r.candidates.Steps += int64(member.teams) * w.steps
-			r.candidates.Messages += int64(member.teams) * w.messages
+			w := workOf(member.schedule).times(int64(member.teams))
+			r.candidates.count(w)
+			r.candidates.Seconds += timeOf(member.schedule, p, w, simulates)
 		}
 	}
 	return first, candidates, nil
@@ -186,14 +122,13 @@ func (s *Scenario) programFits(p *scenarios.ProgramPoint, do stages) error {
 		return nil
 	}
 	most := float64(mostOfMemory * float64(p.Check.Memory))
-	e, log, err := s.estimateProgram(p, p.Check.Numbers && do&computes != 0 &&
-		most > float64(s.Free.Bytes))
+	e, err := s.estimateProgram(p, p.Check.Numbers && do&computes != 0 && most > float64(s.Free.Bytes))
 	if err != nil {
 		return nil // as the run will say
 	}
 	t := e.Takes.only(do)
-	if t.Log = 0; do&simulates != 0 {
-		t.Log = log
+	if do&simulates == 0 {
+		t.Log = 0
 	}
 	var large *tooLarge
 	if err := s.Free.lacks(t); errors.As(err, &large) {

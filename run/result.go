@@ -277,12 +277,12 @@ func (r *Result) warn(n *network) {
 		}
 		why := fmt.Sprintf("check.memory = %v holds no more", r.Point.Check.Memory)
 		if r.sampled {
-			why = "all would take longer than the rest of the run (check.full = true checks them)"
+			why = "all would take long (check.full = true checks them)"
 		}
 		if r.Sampled > 0 {
 			text = fmt.Sprintf("numbers checked on %d output elements, with all that they depend on",
 				r.Sampled)
-			why = "all would take longer than the rest of the run (check.full = true checks them)"
+			why = "all would take long (check.full = true checks them)"
 		}
 		r.Warnings = append(r.Warnings, text+": "+why)
 	}

@@ -56,8 +56,10 @@ func (r *runner) run(p *scenarios.Point) (*Result, error) {
 func (r *runner) carryOut(m *made, result *Result) error {
 	var ran *sim.Result
 	var err error
-	prove := func() { r.prove(m, result) }
-	play := func() { ran, err = r.play(m.whole, result) }
+	prove := func() { r.options.staged(result.Point, proofStage, func() { r.prove(m, result) }) }
+	play := func() {
+		r.options.staged(result.Point, simStage, func() { ran, err = r.play(m.whole, result) })
+	}
 	if r.spare {
 		both(prove, play)
 	} else {
@@ -71,7 +73,8 @@ func (r *runner) carryOut(m *made, result *Result) error {
 		result.Held = r.held(m.whole, result)
 		r.timeCalls(m.whole, result, ran)
 	}
-	if err := r.compute(m, result); err != nil {
+	r.options.staged(result.Point, checkStage, func() { err = r.compute(m, result) })
+	if err != nil {
 		return err
 	}
 	r.numerics(m, result)
@@ -239,9 +242,8 @@ func (r *runner) simulate(s *schedule.Schedule, env sim.Env, o sim.Options,
 	if !errors.As(err, &unfolded) {
 		return ran, err
 	}
-	w.look(s, p, 0)
-	all := takesOf(s, p, w, 1, 1).only(simulates)
-	all.Log = recordsTake(w, 1)
+	all := takesOf(s, p, w, carriedOut{teams: 1, threads: 1}).only(simulates)
+	all.Log = logTakes(float64(w.steps), float64(w.messages))
 	if err := r.s.Free.lacks(all); err != nil {
 		return nil, err
 	}
@@ -292,7 +294,7 @@ func (r *runner) compute(m *made, result *Result) error {
 	}
 	result.Data = dataOf(result.Point, r.options.Numerics).String()
 	for i, member := range m.members {
-		amount := amountOf(member.schedule, result.Point)
+		amount := amountOf(member.schedule, result.Point, workOf(member.schedule))
 		if amount.none != "" {
 			result.Numbers, result.NumbersOff = Off, amount.none
 			return nil

@@ -4,26 +4,25 @@ import (
 	"fmt"
 
 	"collsim/collective"
+	"collsim/dtype"
 	"collsim/reference"
 	"collsim/scenarios"
 	"collsim/schedule"
 	"collsim/unit"
 )
 
-// A check of numbers is made on a sample where it would take the longer part of a run that is not
-// over at once: so many seconds are given to its elements in any case, and of less memory nobody
-// asks how long it takes.
+// A check of numbers is of all elements unless it would make and move more than mostElements, and
+// of all outputs unless its ranks would take more than mostWalked steps. Both take some two seconds
+// of one core. Buffers below sampleHeld are checked whole, whatever they hold.
 const (
-	sampleSeconds = 2
-	sampleHeld    = 64 * unit.MiB
-)
-
-// A check that walks all ranks' steps is, beyond walkSeconds and the rest of the run, one of some
-// output elements and of what these depend on (reference.Samples), of at most sampledOutputs; where
-// it cannot be, it is not made if it took more than patience and the rest.
-const (
-	walkSeconds    = 1.5
-	patience       = 60
+	mostElements   = 1 << 31
+	randomElements = 16 // a random number, or a factor of a product, counts as so many,
+	narrowElements = 3  // and an element as so many that is added up in less than 32 bits
+	sampleHeld     = 64 * unit.MiB
+	mostWalked     = 1 << 21
+	blocksAsStep   = 4       // so many blocks count as a step,
+	roleSteps      = 4       // and a step as so many, where ranks share programs by roles
+	mostEverWalked = 1 << 26 // of more steps nothing is checked, if outputs cannot be sampled
 	sampledOutputs = 64
 )
 
@@ -34,52 +33,82 @@ type amount struct {
 	none    string // why nothing
 }
 
-// amountOf follows from the schedule and the point alone (cost.go).
-func amountOf(s *schedule.Schedule, p *scenarios.Point) amount {
-	w := workOf(s)
-	c := costOf(s, p, w, 1)
-	c.simulate = 0
-	if c.amount(s, p) == (amount{}) {
-		return amount{} // of what takes longer, no less is checked
+// amountOf decides how much of a schedule's numbers is checked. It follows from counts of the
+// schedule and from the point's keys alone.
+func amountOf(s *schedule.Schedule, p *scenarios.Point, w work) amount {
+	if p.Check.Full {
+		return amount{}
 	}
-	w.look(s, p, likelyPlayed(s, p, w))
-	c = costOf(s, p, w, 1)
-	return c.amount(s, p)
-}
-
-// amount is amountOf, of a cost that is known.
-func (c *cost) amount(s *schedule.Schedule, p *scenarios.Point) amount {
-	rest := c.build + c.simulate + c.prove
-	if !p.Check.Full && c.walk > max(rest, walkSeconds) {
+	if walked := w.walked(s); walked > mostWalked && !hasOwn(s) {
 		why := reference.Samples(s)
 		if why == "" {
 			return amount{outputs: sampledOutputs}
 		}
-		if c.walk > patience {
-			return amount{none: fmt.Sprintf("a check would carry out %d steps, which takes about %.0f s, "+
-				"and none of a sample can be made: %s (check.full = true makes it)",
-				workOf(s).steps, c.walk, why)}
+		if walked > mostEverWalked {
+			return amount{none: fmt.Sprintf("a check would carry out %d steps, and none of a sample can be "+
+				"made: %s (check.full = true makes it)", w.steps, why)}
 		}
 	}
-	if share := c.sample(s, p); share < 1 {
+	if share := sampleOf(s, p, w); share < 1 {
 		return amount{count: max(int64(float64(share*within(s, p)*float64(s.Spec.Count))), 1)}
 	}
 	return amount{}
 }
 
-// sample is the share of the elements that is checked.
-func (c *cost) sample(s *schedule.Schedule, p *scenarios.Point) float64 {
-	most := max(c.build+c.simulate+c.prove, sampleSeconds)
-	if c.elements <= most || !mayBeSampled(s, p) {
-		return 1
+// walked is how many steps a check takes of which all ranks take theirs.
+func (w *work) walked(s *schedule.Schedule) int64 {
+	n := w.steps + w.blocks/blocksAsStep
+	if s.HasRoles() {
+		n *= roleSteps
 	}
-	return most / c.elements
+	return n
 }
 
-// mayBeSampled reports whether a smaller count can stand for all: not of blocks whose sizes are
-// given, nor of files.
-func mayBeSampled(s *schedule.Schedule, p *scenarios.Point) bool {
+// sampleOf is the share of the elements that is checked, of those that check.memory holds. A
+// smaller count cannot stand for blocks whose sizes are given, nor for files.
+func sampleOf(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 	kind := s.Spec.Kind
-	return !p.Check.Full && held(s) >= sampleHeld && !kind.Splits() && kind != collective.Custom &&
-		!p.Algorithm.FromFile()
+	if p.Check.Full || held(s) < sampleHeld || kind.Splits() || kind == collective.Custom ||
+		p.Algorithm.FromFile() {
+		return 1
+	}
+	return min(1, mostElements/max(elementsOf(s, p, w), 1))
+}
+
+// elementsOf counts the elements of a check, in words of 32 bits: each is made once, and moved as
+// often as it is sent.
+func elementsOf(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
+	t := s.Spec.Type
+	inputs, moved := 0.0, float64(w.bytes)/float64(t.Width())
+	for rank := range s.Spec.Ranks {
+		inputs += float64(s.Len(schedule.Input, rank))
+	}
+	if t.IsFloat() && s.Spec.Kind.Reduces() {
+		if p.Check.Data != scenarios.ExactData || s.Spec.Op == collective.Prod {
+			inputs = float64(inputs * randomElements)
+		}
+		if t.Width() < dtype.Float32.Width() {
+			moved = float64(moved * narrowElements)
+		}
+	}
+	return heldAtOnce(s, p, w) * max(1, float64(t.Width())/4) * (inputs + moved)
+}
+
+// within is the share of the elements that check.memory holds: the rest is not checked.
+func within(s *schedule.Schedule, p *scenarios.Point) float64 {
+	return min(1, float64(p.Check.Memory)/float64(max(held(s), 1)))
+}
+
+// heldAtOnce is within, where messages under way are held as well.
+func heldAtOnce(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
+	return min(1, float64(p.Check.Memory)/max(float64(held(s))+flying(s, w), 1))
+}
+
+// outputValues bounds the values of steps on which so many outputs depend: where they are sums of
+// all ranks' inputs, these and their partial sums.
+func outputValues(s *schedule.Schedule, outputs int) float64 {
+	if !s.Spec.Kind.Reduces() {
+		return 0
+	}
+	return float64(min(max(reference.SampleSteps, 2*s.Spec.Ranks), 3*s.Spec.Ranks/2*outputs))
 }

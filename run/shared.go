@@ -49,28 +49,3 @@ func nameOfCheck(s *schedule.Schedule, m *made, o reference.CheckOptions) string
 	o.Rebuild = nil
 	return fmt.Sprintf("%s %s %#v %#v", m.algorithm, s.Name, s.Spec, o)
 }
-
-// Together are the estimates of points that are run together, in their order: a check of numbers
-// that several of them need is only counted in the first.
-func Together(list []*Estimate) []*Estimate {
-	seen := map[string]bool{}
-	together := make([]*Estimate, len(list))
-	for i, e := range list {
-		one := *e
-		for _, c := range e.checks {
-			if c.name != "" && seen[c.name] {
-				one.Seconds -= c.seconds
-				one.NumberSeconds -= c.seconds
-			}
-			seen[c.name] = true
-		}
-		together[i] = &one
-	}
-	return together
-}
-
-// checkCost is how long a check of numbers takes that has a name.
-type checkCost struct {
-	name    string
-	seconds float64
-}

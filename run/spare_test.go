@@ -64,7 +64,8 @@ func onCores(n int, s *Scenario, o RunOptions) (*Report, error) {
 
 // TestSpareMemory: what memory has no room for twice is proven before it is simulated.
 func TestSpareMemory(t *testing.T) {
-	for free, want := range map[unit.Bytes]bool{0: true, 500 * unit.KiB: false, 800 * unit.KiB: true} {
+	for free, want := range map[unit.Bytes]bool{0: true, 900 * unit.KiB: false,
+		1800 * unit.KiB: true} {
 		s, err := Load("s.toml", []byte(exchange), LoadOptions{Free: Memory{free, "this machine"}})
 		require.NoError(t, err)
 		_, workers, spare, err := s.workers(runs, 2)

@@ -14,66 +14,54 @@ import (
 	"collsim/unit"
 )
 
-// Takes is the memory that a point takes, stage by stage: what `check` prints and what a run is
-// refused by. It follows from what is counted of the schedule (work) and from figures below, which
-// are the largest resident set of the command on things of one kind at a time, less that of a
-// small run. TestTakesMeasured holds them against such sets.
+// Takes is the most memory that a point takes, stage by stage: what `check` prints and what a run
+// is refused by. It is counts of the schedule (work) times the sizes below.
 type Takes struct {
 	// Schedule is the network, and the programs of ranks that each have their own. It is held as long
 	// as anything goes on; the stages follow one another.
 	Schedule   unit.Bytes
-	Proof      unit.Bytes // cells of memories, and messages on their way
-	Simulation unit.Bytes // lanes, connections, and messages on their way
+	Proof      unit.Bytes // cells of memories, and messages under way
+	Simulation unit.Bytes // lanes, connections, and messages under way
 	Log        unit.Bytes // what a simulation keeps for `explain`, and for pictures
 	Numbers    unit.Bytes // windows of buffers, and moves
 	Playing    unit.Bytes // real execution: buffers of all ranks that are on this machine
 	Text       unit.Bytes // of an export
 }
 
-// Bytes that things take.
+// Bytes of the records that stages keep, with what the collector has not freed of them. The largest
+// resident sets of the command are below the sums: TestTakesMeasured.
 const (
-	commandBytes         = 21 << 20 // the command itself
-	linkBytes            = 200      // of a network
-	ownStepBytes         = 600      // a step of a program of a rank's own,
-	listBytes            = 4        // a block that it lists,
-	fileStepBytes        = 170      // and of one of a file, with its text
-	ownRankBytes         = 2000     // and the program
-	simPlaceBytes        = 800      // a message that may be on its way, with its lane,
-	fluidPlaceBytes      = 300      // that flows,
-	fluidLinkBytes       = 200      // over links, each of these,
-	simConnectionBytes   = 400      // the connection that it is on,
-	simHopBytes          = 12       // a link on its way,
-	packetBytes          = 120      // and a segment of it, half of what that takes where all wait;
-	sweptLaneBytes       = 4000     // and a lane, where ranks are swept,
-	sweptConnectionBytes = 350      // and each but the first of its connections
-	peerBytes            = 100      // a peer of a lane, when these are counted
-	foldedConnections    = 8        // that a lane of a rank has at once which stands for others,
-	foldedRankBytes      = 16       // a rank that another one stands for,
-	unevenLaneBytes      = 40       // or a lane of it, where each has a time;
-	classedRankBytes     = 45       // where it is to be found which,
-	classedPeerBytes     = 13       // and a connection of it
-	tapeMessageBytes     = 150      // of a log of times, and what a critical path makes of it
-	logStepBytes         = 150      // of others, which are told as a whole, and of pictures
-	logMessageBytes      = 250
-	proofCellBytes       = 24  // a part of a memory,
-	proofFoldedCellBytes = 110 // of one rank for all
-	proofPlaceBytes      = 350
-	proofConnectionBytes = 200
-	proofValueBytes      = 450 // a block of the largest message, where one rank stands for all,
-	proofRoleBytes       = 400 // and a rank that has a role, where all are walked,
-	proofPlacedBytes     = 45  // or where its class is found by its place in a tree,
-	proofJoinedBytes     = 250 // up which a block comes to the root
-	moveBytes            = 120 // of a sub-step, in a check of numbers,
-	partBytes            = 20  // and of each block that it names,
-	roleStepBytes        = 450 // or a step where ranks share programs by roles
-	heightBytes          = 3   // of a part of a memory
-	windowBytes          = 36 << 20
-	windowAnewBytes      = 256 << 20 // where moves are made anew for each window
-	sampleBytes          = 16 << 20
-	sampleStepBytes      = 200 // a step of one rank that stands for all, in a sample of outputs,
-	sampleBlockBytes     = 16  // a run of blocks that it names,
-	sampleValueBytes     = 120 // and a value that an output depends on
-	windowElements       = 64  // that a sub-step moves at least in a window, on average
+	commandBytes    = 48 << 20  // the command itself, with what small points take
+	resultBytes     = 12 << 10  // a result, until all are reported
+	linkBytes       = 200       // a link of a network
+	rankBytes       = 2000      // a program of a rank's own,
+	stepBytes       = 1000      // a step of it, loops once,
+	fileStepBytes   = 170       // or of a file, with its text,
+	listBytes       = 8         // and a block that it lists
+	placeBytes      = 2500      // a message that may be under way in a simulation, with its lane,
+	connectionBytes = 850       // its connection,
+	hopBytes        = 12        // a link on its route,
+	packetBytes     = 300       // and a segment of it
+	sweptLaneBytes  = 4000      // a lane, where ranks are swept
+	likeBytes       = 20        // a rank that another one stands for,
+	peerBytes       = 15        // and a connection of it, where ranks are alike by roles
+	logStepBytes    = 150       // a step in a log,
+	logMessageBytes = 200       // and a message
+	sentBytes       = 750       // a message that may be under way in a proof,
+	cellBytes       = 40        // a part of a memory, in a proof of all ranks,
+	likeCellBytes   = 150       // or of one for all,
+	valueBytes      = 500       // and a block of the largest message there,
+	roleBytes       = 400       // and a rank that has a role,
+	rolesBytes      = 12 << 20  // with the tables of all
+	clockBytes      = 12        // an entry of a vector clock
+	moveBytes       = 120       // a step, in a check of numbers,
+	partBytes       = 20        // and a block that it names,
+	roleStepBytes   = 700       // or a step where ranks share programs by roles
+	outputBytes     = 200       // a step of the rank that stands for all, or a value, in a sample
+	sampleBytes     = 16 << 20  // the rest of a sample
+	windowBytes     = 80 << 20  // a window of all buffers,
+	anewBytes       = 256 << 20 // or where moves are made anew for each
+	windowElements  = 64        // elements that a step moves in a window, at least
 )
 
 // peak is what is held at most at once, besides the command.
@@ -82,19 +70,12 @@ func (t Takes) peak() unit.Bytes {
 	return t.Schedule + most
 }
 
-// The stages of which more is said.
-const (
-	simulationStage = "simulation"
-	proofStage      = "proof"
-	numbersStage    = "check of numbers"
-)
-
 // most is the stage that takes the most.
 func (t Takes) most() (stage string, bytes unit.Bytes) {
 	for _, x := range []struct {
 		stage string
 		bytes unit.Bytes
-	}{{simulationStage, t.Simulation + t.Log}, {proofStage, t.Proof}, {numbersStage, t.Numbers},
+	}{{simStage.Name, t.Simulation + t.Log}, {proofStage.Name, t.Proof}, {checkStage.Name, t.Numbers},
 		{"real execution", t.Playing}, {"export", t.Text}} {
 		if x.bytes > bytes {
 			stage, bytes = x.stage, x.bytes
@@ -119,35 +100,108 @@ func (t Takes) larger(u Takes) Takes {
 		Text: max(t.Text, u.Text)}
 }
 
-// takesOf is what a schedule of a point takes that so many teams play, where numbers are checked by
-// so many threads.
-func takesOf(s *schedule.Schedule, p *scenarios.Point, w work, teams, threads int) (t Takes) {
-	n := float64(teams)
+// carriedOut describes how a schedule is carried out.
+type carriedOut struct {
+	teams   int   // that do so at once
+	classes int64 // ranks that are simulated for all; 0: each rank is
+	threads int   // that check numbers
+}
+
+// takesOf bounds what a schedule of a point takes.
+func takesOf(s *schedule.Schedule, p *scenarios.Point, w work, c carriedOut) (t Takes) {
+	n := float64(c.teams)
 	if hasOwn(s) {
-		steps := float64(ownStepBytes*float64(w.written)) + float64(listBytes*float64(w.listed))
+		steps := float64(stepBytes*float64(w.written)) + float64(listBytes*float64(w.listed))
 		if p.Algorithm.FromFile() {
 			steps = fileStepBytes * float64(w.steps)
 		}
-		t.Schedule = bytesOf(float64(n*steps) + float64(n*ownRankBytes*float64(s.Spec.Ranks)))
+		t.Schedule = bytesOf(float64(n*steps) + float64(n*rankBytes*float64(s.Spec.Ranks)))
 	}
-	place, links := float64(simPlaceBytes), 0.0
-	if p.Sim.Sharing == scenarios.Fluid {
-		place, links = place+fluidPlaceBytes, float64(fluidLinkBytes*float64(linksOf(p)))
-	}
-	t.Simulation = bytesOf(links + float64(n*place*float64(w.places)) +
-		float64(n*(simConnectionBytes+float64(simHopBytes*w.hops))*float64(w.connections)) +
-		counted(w) + float64(packetBytes*packets(p, w)))
-	if sweeps(s, p, w) && (w.meet == 0 || p.Sim.Engine == scenarios.SweepEngine) {
-		t.Simulation = bytesOf(float64(sweptLaneBytes*float64(w.lanes)) +
-			float64(sweptConnectionBytes*float64(max(w.connections-w.lanes, 0))))
-	}
+	t.Simulation = bytesOf(float64(n * simulationTakes(s, p, w, c.classes)))
 	if p.Check.Proof {
 		t.Proof = proofTakes(s, w)
 	}
 	if p.Check.Numbers {
-		t.Numbers = numbersTake(s, p, w, threads)
+		t.Numbers = numbersTake(s, p, w, c.threads)
 	}
 	return t
+}
+
+// foldedFrom is the number of ranks from which it is worth a look whether few stand for all.
+const foldedFrom = 1 << 10
+
+// fewClasses is how many ranks may stand for all and the rest is not swept after all.
+const fewClasses = 16
+
+// simulationTakes bounds what a simulation takes of the ranks that stand for all, or of all.
+func simulationTakes(s *schedule.Schedule, p *scenarios.Point, w work, classes int64) float64 {
+	share, all := 1.0, 0.0
+	if classes > 0 {
+		share = float64(classes) / float64(s.Spec.Ranks)
+		all = float64(likeBytes * float64(s.Spec.Ranks))
+		if s.HasRoles() {
+			all += float64(peerBytes * float64(w.connections))
+		}
+	}
+	connection := connectionBytes + float64(hopBytes*hopsOf(s, p))
+	t := all + float64(share*(float64(placeBytes*float64(w.places))+
+		float64(connection*float64(w.connections))+float64(packetBytes*packets(p, w)))) +
+		float64(linkBytes*linksOf(p))
+	if sweeps(s, p, w) && (classes == 0 || classes > fewClasses) {
+		t = max(t, float64(sweptLaneBytes*float64(w.lanes))+
+			float64(connectionBytes*float64(w.connections)))
+	}
+	return t
+}
+
+// linksOf counts the links that a network lists; none where a formula has them.
+func linksOf(p *scenarios.Point) float64 {
+	g, err := p.Topology.Graph()
+	if err != nil || !g.IsListed() {
+		return 0
+	}
+	return float64(g.NumLinks())
+}
+
+// hopsOf is the mean number of links that messages cross, of the first of a few ranks.
+func hopsOf(s *schedule.Schedule, p *scenarios.Point) float64 {
+	const ranks, sends = 32, 256
+	g, err := p.Topology.Graph()
+	if err != nil || p.Teams != nil || s.Parts() != nil {
+		return 1
+	}
+	var step schedule.Step
+	var route []int32
+	links, routes := 0, 0
+	for i := range min(s.Spec.Ranks, ranks) {
+		rank, left := i*s.Spec.Ranks/min(s.Spec.Ranks, ranks), sends
+		program := s.Program(rank)
+		for lane := 0; lane < program.Lanes() && left > 0; lane++ {
+			for at := program.Walk(lane); !at.Done() && left > 0; at.Next(1) {
+				program.Load(&at, &step)
+				left--
+				for i := range step.Send {
+					route = g.Route(rank, int(step.Send[i].Peer.Rank), route[:0])
+					links, routes = links+len(route), routes+1
+				}
+			}
+		}
+	}
+	return float64(links) / float64(max(routes, 1))
+}
+
+// sweeps reports whether ranks are swept, if nothing in their order forbids it.
+func sweeps(s *schedule.Schedule, p *scenarios.Point, w work) bool {
+	e := p.Sim.Engine
+	return e == scenarios.SweepEngine || e == scenarios.BestEngine && s.Group != nil &&
+		s.Spec.Ranks >= sim.SweptFrom && p.Teams == nil && waitsForAll(p, w) &&
+		p.Device.GPU.SMs == 0
+}
+
+// waitsForAll reports whether only messages are sent, and lanes wait until they have left.
+func waitsForAll(p *scenarios.Point, w work) bool {
+	d := &p.Device
+	return !w.isOneSided && !d.Offload && d.SendBuffer == 0 && d.EagerLimit == 0
 }
 
 // packets is how many segments of messages may be on their way at once.
@@ -160,98 +214,33 @@ func packets(p *scenarios.Point, w work) float64 {
 	return min(float64(w.places)*float64(each), float64(w.bytes)/float64(segment)+float64(w.messages))
 }
 
-// foldedFrom is the number of ranks from which it is worth a look whether few stand for all.
-const foldedFrom = 1 << 10
-
 // classesOf is how many ranks stand for all when a point is simulated, as far as its network knows;
-// 0 where each is played, or that cannot be told beforehand.
-func classesOf(s *schedule.Schedule, p *scenarios.Point, w work) int64 {
-	if e := p.Sim.Engine; e == scenarios.EventEngine || e == scenarios.SweepEngine ||
-		s.Spec.Ranks < foldedFrom || p.Teams != nil {
+// 0 where each is simulated, or that cannot be told beforehand.
+func classesOf(s *schedule.Schedule, p *scenarios.Point) int64 {
+	if e := p.Sim.Engine; e == scenarios.EventEngine || e == scenarios.SweepEngine || p.Teams != nil {
 		return 0
 	}
 	g, err := p.Topology.Graph()
 	if err != nil || g.IsListed() || len(g.Changes()) > 0 && !s.HasRoles() {
 		return 0
 	}
-	if tooManyTiles(s, w) {
-		return 0
-	}
 	env := envOf(p, g)
-	if n := sim.Classes(s, &env); n > 0 {
-		return int64(n)
-	}
-	return branchClasses(s, env, w)
-}
-
-// tooManyTiles reports whether ranks of a role send so much to each peer that they most likely come
-// to differ.
-func tooManyTiles(s *schedule.Schedule, w work) bool {
-	const most = 20
-	return s.HasRoles() && w.messages > most*w.connections
-}
-
-// branchClasses is how many classes there are, about, where a rank sends each of its many peers one
-// message, first come first served: a queue then has nothing to add to what roles tell apart.
-func branchClasses(s *schedule.Schedule, env sim.Env, w work) int64 {
-	if !s.HasRoles() || env.Sharing != sim.FIFO || w.messages > w.connections {
-		return 0
-	}
-	env.Sharing = sim.Fluid
 	return int64(sim.Classes(s, &env))
 }
 
-// folded is what a simulation takes where so many ranks stand for all. Ways that are short are
-// forgotten before there are many.
-func folded(s *schedule.Schedule, w work, classes int64) unit.Bytes {
-	ranks := float64(s.Spec.Ranks)
-	share, all := float64(classes)/ranks, float64(foldedRankBytes*ranks)
-	if s.HasRoles() {
-		all = classed(s, w)
-	}
-	return bytesOf(all + counted(w) +
-		float64(simPlaceBytes*share*float64(w.places)) +
-		float64(simHopBytes*max(w.hops-waysFound, 0)*share*float64(w.connections)) +
-		float64(simConnectionBytes*share*float64(min(w.connections, foldedConnections*w.places))))
-}
-
-// classed is what takes note of the classes of ranks.
-func classed(s *schedule.Schedule, w work) float64 {
-	return float64(classedRankBytes*float64(s.Spec.Ranks)) +
-		float64(classedPeerBytes*float64(w.connections))
-}
-
-// received is how many steps there are, about, that only receive.
-func (w *work) received() float64 { return float64(max(w.steps-w.messages-w.lanes, 0)) }
-
-// counted is what it takes to count the peers of a lane.
-func counted(w work) float64 {
-	return float64(peerBytes*float64(w.connections)) / float64(max(w.lanes, 1))
-}
-
-// proofTakes is what a proof of a schedule takes, of one rank where that stands for all.
+// proofTakes bounds what a proof of a schedule takes, of one rank where that stands for all. A
+// memory is divided as far as steps use it, twice as far at most.
 func proofTakes(s *schedule.Schedule, w work) unit.Bytes {
-	cell := float64(proofCellBytes)
-	w.cells = max(w.cells, w.runs-w.listed)
+	cell, cells := float64(cellBytes), min(max(w.cells, w.runs-w.listed, w.blocks), 2*w.blocks)
 	if stoodFor(s) == s.Spec.Ranks {
-		cell = proofFoldedCellBytes
-		w.cells = min(max(w.cells, w.blocks), int64(s.Spec.Ranks)*mostBlocks(s))
-	} else { // a memory is divided as far as steps use it, twice as far at most
-		w.cells = min(max(w.cells, w.blocks), 2*w.blocks)
+		cell = likeCellBytes
+		cells = min(max(w.cells, w.runs-w.listed, w.blocks), int64(s.Spec.Ranks)*mostBlocks(s))
 	}
-	t := float64(1/float64(stoodFor(s))*proofNeeds(w, cell)) +
-		float64(proofValueBytes*float64(foldedValues(s, w)))
-	switch {
-	case s.HasRoles() && stoodFor(s) > 1:
-		t += classed(s, w)
-		if branches(s) {
-			t += float64(proofPlacedBytes * float64(s.Spec.Ranks))
-		}
-		if s.Spec.Kind == collective.Gather {
-			t += float64(proofJoinedBytes * float64(s.Spec.Ranks))
-		}
-	case s.HasRoles():
-		t += float64(proofRoleBytes * float64(s.Spec.Ranks))
+	t := proofNeeds(w, cells, cell)/float64(stoodFor(s)) +
+		float64(valueBytes*float64(foldedValues(s, w)))
+	if s.HasRoles() {
+		t += rolesBytes + float64(roleBytes*float64(s.Spec.Ranks)) +
+			float64(peerBytes*float64(w.connections))
 	}
 	return bytesOf(t)
 }
@@ -294,76 +283,52 @@ func branches(s *schedule.Schedule) bool {
 	return 2*len(peers) > bits.Len(uint(s.Spec.Ranks))
 }
 
-// proofNeeds is the bytes that a proof of all ranks takes.
-func proofNeeds(w work, cell float64) float64 {
-	return (float64(cell*float64(w.cells)) +
-		float64(proofPlaceBytes*float64(w.places)) +
-		float64(proofConnectionBytes*float64(w.connections)))
-}
-
-// logTakes is what is kept of a simulation for who asks what it did: little of two-sided messages
-// that are alone under fluid sharing, or wait in queues, if it is for no picture.
-func logTakes(p *scenarios.Point, w work, do stages) unit.Bytes {
-	if do&draws == 0 && waitsForAll(p, w) &&
-		p.Teams == nil && (p.Sim.Sharing == scenarios.FIFO || w.alone) {
-		return bytesOf(float64(tapeMessageBytes * float64(w.messages)))
+// proofNeeds bounds what a proof of all ranks takes.
+func proofNeeds(w work, cells int64, cell float64) float64 {
+	clocks := 0.0 // of lanes and posts, of what they know of each lane
+	if w.posts > 0 {
+		clocks = float64(clockBytes * float64(w.lanes) * float64(w.lanes+w.posts))
 	}
-	return recordsTake(w, max(1, len(p.Teams)))
+	return float64(cell*float64(cells)) + float64(sentBytes*float64(w.places)) +
+		float64(connectionBytes*float64(w.connections)) + clocks
 }
 
-// recordsTake is what it takes to write everything down.
-func recordsTake(w work, teams int) unit.Bytes {
-	return bytesOf(float64(teams) * (float64(logStepBytes*float64(w.steps)) +
-		float64(logMessageBytes*float64(w.messages))))
+// logTakes bounds what a simulation writes down of so many steps and messages.
+func logTakes(steps, messages float64) unit.Bytes {
+	return bytesOf(float64(logStepBytes*steps) + float64(logMessageBytes*messages))
 }
 
-// numbersTake is what a check of numbers takes: all buffers, or windows of them where that is less
-// (package reference), and its moves. check.memory bounds both.
+// numbersTake bounds what a check of numbers takes: all buffers, or windows of them where that is
+// less (package reference), and its moves. check.memory bounds both.
 func numbersTake(s *schedule.Schedule, p *scenarios.Point, w work, threads int) unit.Bytes {
-	most := float64(p.Check.Memory)
-	c := costOf(s, p, w, 1)
-	switch a := c.amount(s, p); {
+	switch a := amountOf(s, p, w); {
 	case a.none != "":
 		return 0
 	case a.outputs > 0:
 		ranks := float64(s.Spec.Ranks)
-		return bytesOf(sampleBytes + float64(sampleStepBytes*float64(w.steps))/ranks +
-			float64(sampleBlockBytes*float64(w.runs))/ranks +
-			float64(sampleValueBytes*sampleValues(s, a.outputs)))
+		return bytesOf(sampleBytes + float64(outputBytes*(float64(w.steps+w.runs)/ranks+
+			outputValues(s, a.outputs))))
 	}
-	share := float64(c.sample(s, p) * heldAtOnce(s, p, w))
-	buffers := (float64(held(s)) + flying(s, w)) * share
-	if window, _ := windowOf(s, p, w, share); window >= 1 {
-		buffers = min(buffers, float64(window*perPlace(s, w))*float64(threads))
+	most := float64(p.Check.Memory)
+	share := sampleOf(s, p, w) * heldAtOnce(s, p, w)
+	buffers := float64((float64(held(s)) + flying(s, w)) * share)
+	moves, window := float64(moveBytes*float64(w.steps))+float64(partBytes*float64(w.blocks)),
+		float64(windowBytes)
+	if keeps := most / 4; moves > keeps {
+		moves, window = keeps, anewBytes
 	}
-	moves := min(movesTake(w), 1.25*most/4)
+	perPlace := float64(float64(w.held)*float64(s.Spec.Type.Width())) +
+		flying(s, w)/float64(max(w.longest, 1))
+	longest := float64(float64(w.longest) * share)
+	step := float64(w.moved) * share / float64(max(w.steps, 1))
+	places := min(longest, max(window/max(perPlace, 1), longest*windowElements/max(step, 1)))
+	if places >= 1 {
+		buffers = min(buffers, float64(places*perPlace)*float64(threads))
+	}
 	if s.HasRoles() {
 		moves += float64(roleStepBytes * float64(w.steps))
 	}
-	return bytesOf(min(buffers, most) + moves + float64(heightBytes*float64(w.held)))
-}
-
-// windowOf is how many elements of each part of a memory are computed at once in a check of so
-// large a share of the elements that check.memory holds, and how many there are of the longest.
-func windowOf(s *schedule.Schedule, p *scenarios.Point, w work, share float64) (
-	window, longest float64) {
-	bytes, most := perPlace(s, w), float64(windowBytes)
-	if !keepsMoves(p, w) {
-		most = windowAnewBytes
-	}
-	longest = float64(w.longest) * share
-	step := float64(w.moved) * share / float64(max(w.steps, 1))
-	return min(longest, max(most/max(bytes, 1), longest*windowElements/max(step, 1))), longest
-}
-
-// movesTake is what the moves of a check of numbers take, if they are kept, and keepsMoves whether
-// they are.
-func movesTake(w work) float64 {
-	return float64(moveBytes*float64(w.steps)) + float64(partBytes*float64(w.blocks))
-}
-
-func keepsMoves(p *scenarios.Point, w work) bool {
-	return movesTake(w) <= 1.25*float64(p.Check.Memory)/4
+	return bytesOf(min(buffers, most) + moves + float64(4*float64(w.held)))
 }
 
 // playingTakes is what it takes to play a schedule, which an executor needs so much for, and to
@@ -393,4 +358,32 @@ func bytesOf(x float64) unit.Bytes {
 		return math.MaxInt64 / 4
 	}
 	return unit.Bytes(x)
+}
+
+// held is what the buffers take that a check of numbers holds: inputs are made when they are read,
+// unless outputs lie in them.
+func held(s *schedule.Schedule) unit.Bytes {
+	elements := int64(0)
+	for rank := range s.Spec.Ranks {
+		for b := schedule.Input; b <= schedule.Scratch; b++ {
+			if b != schedule.Input || s.Spec.InPlace {
+				elements += s.Len(b, rank)
+			}
+		}
+	}
+	return unit.Bytes(elements * int64(s.Spec.Type.Width()))
+}
+
+// flying is what messages hold at most at once in a check of numbers, where a rank goes on until it
+// waits for another: one of each lane, if not all. Where each hears from the one before, that has
+// sent; where two exchange, the second finds the message of the first.
+func flying(s *schedule.Schedule, w work) float64 { // it may be more than fits an integer
+	all := min(float64(w.places)*float64(w.largest), float64(w.bytes))
+	switch {
+	case s.Spec.Kind == collective.SendRecv:
+		return 0
+	case s.Group != nil && w.lanes == int64(s.Spec.Ranks):
+		return all / 2
+	}
+	return all
 }

@@ -12,10 +12,9 @@ import (
 	"collsim/unit"
 )
 
-// TestTakesMeasured holds what stages take against the largest resident set of the command when it
-// did that stage alone (run without proof and numbers, verify, explain, run with numbers alone), on
-// two cores that others worked on as well; all elements were checked. All are within a factor of
-// two, most within 1.5.
+// TestTakesMeasured: the bound on the memory of a stage is above the largest resident set of the
+// command when it did that stage alone (run without proof and numbers, verify, explain, run with
+// numbers alone) on two cores, with all elements checked, and at most six times that.
 func TestTakesMeasured(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	for _, c := range takings() {
@@ -26,9 +25,9 @@ func TestTakesMeasured(t *testing.T) {
 		require.NoError(t, err)
 		m, err := s.make(s.Points[0], s.Points[0].Algorithm)
 		require.NoError(t, err)
-		takes := commandBytes + m.takes(s.Points[0], c.do).peak()
+		takes := commandBytes + m.takes(s.Points[0], c.do, 2).peak()
 		ratio := float64(takes) / float64(unit.MiB) / c.mebibytes
-		require.True(t, 0.5 <= ratio && ratio <= 2, "%v: %.2f", c, ratio)
+		require.True(t, 1 <= ratio && ratio <= 6, "%v: %.2f", c, ratio)
 	}
 }
 
@@ -97,7 +96,7 @@ func TestNumbersInLittle(t *testing.T) {
 		"latency = \"1 us\"\n[collective]\nkind = \"all_reduce\"\nalgorithm = \"ring\"\n" +
 		"bytes = \"1 TiB\"\n"
 	for set, want := range map[string]string{
-		"check.full=true":      "s.toml: check.memory: its check of numbers takes about",
+		"check.full=true":      "s.toml: check.memory: its check of numbers takes up to",
 		`check.memory="1 MiB"`: "", "check.numbers=false": ""} {
 		s, err := Load("s.toml", []byte(text), LoadOptions{Set: []string{set},
 			Free: Memory{8 * unit.MiB, "this machine"}})

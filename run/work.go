@@ -1,58 +1,40 @@
 package run
 
-import (
-	"collsim/schedule"
-	"collsim/sim"
-)
+import "collsim/schedule"
 
-// work is what there is to do in a schedule. bytes are of messages whose size their step names,
-// moved the elements of all steps, and blocks those that the steps name.
+// work counts what there is to do in a schedule: bytes of messages whose size their step names,
+// elements that all steps move, and blocks that the steps name.
 type work struct {
 	steps, messages, bytes, moved, lanes, blocks int64
-	walked                                       int64 // steps that were looked at to count all
-	rolled                                       int64 // in loops of one step,
-	kept                                         int64 // or that sim/event keeps: hasOwn
-	places                                       int64 // messages that may be on their way at once
+	places                                       int64 // messages that may be under way at once
 	connections                                  int64
 	cells                                        int64 // parts that memories are cut into
 	held                                         int64 // of them, those of outputs and scratch
 	longest                                      int64 // elements of a part
-	sizes                                        int64 // of messages, that differ
-	largest                                      int64 // of them, in bytes
+	largest                                      int64 // bytes of a message
 	runs                                         int64 // of blocks that follow one another
 	isOneSided                                   bool  // see schedule.Schedule.OneSided
-	writing
-	ways // once somebody has looked (takesways.go)
+	written, listed                              int64 // steps of programs, loops once; blocks listed
+	posts                                        int64 // steps that others of their rank wait for
 }
 
-// writing is what is written of programs of ranks' own, loops once.
-type writing struct {
-	written int64 // steps
-	sends   int64 // messages of these,
-	parts   int64 // all that is kept of them,
-	strips  int64 // runs of blocks that they name,
-	listed  int64 // and blocks that they name one by one
-}
-
-// written is a step.
-func written(step *schedule.Step) writing {
-	_, runs := blocksOf(step)
-	return writing{1, int64(len(step.Send)), int64(step.Parts()), runs, listedIn(step)}
-}
-
-func (w writing) plus(v writing) writing {
-	return writing{w.written + v.written, w.sends + v.sends, w.parts + v.parts, w.strips + v.strips,
-		w.listed + v.listed}
-}
-
+// times multiplies the counts by n.
 func (w work) times(n int64) work {
 	return work{w.steps * n, w.messages * n, w.bytes * n, w.moved * n, w.lanes * n, w.blocks * n,
-		w.walked * n, w.rolled * n, w.kept * n, w.places * n, w.connections * n, w.cells * n, w.held * n,
-		w.longest, w.sizes, w.largest, w.runs * n, w.isOneSided,
-		writing{w.written * n, w.sends * n, w.parts * n, w.strips * n, w.listed * n}, w.ways}
+		w.places * n, w.connections * n, w.cells * n, w.held * n, w.longest, w.largest, w.runs * n,
+		w.isOneSided, w.written * n, w.listed * n, w.posts * n}
 }
 
-// again is what there is to do if what has been counted since then is done n times more.
+// plus adds the counts of another schedule, which runs before or after.
+func (w work) plus(v work) work {
+	return work{w.steps + v.steps, w.messages + v.messages, w.bytes + v.bytes, w.moved + v.moved,
+		w.lanes + v.lanes, w.blocks + v.blocks, w.places + v.places, w.connections + v.connections,
+		w.cells + v.cells, w.held + v.held, max(w.longest, v.longest), max(w.largest, v.largest),
+		w.runs + v.runs, w.isOneSided || v.isOneSided, w.written + v.written, w.listed + v.listed,
+		w.posts + v.posts}
+}
+
+// again adds n times what has been counted since.
 func (w work) again(since work, n int64) work {
 	w.steps += n * (w.steps - since.steps)
 	w.messages += n * (w.messages - since.messages)
@@ -60,10 +42,12 @@ func (w work) again(since work, n int64) work {
 	w.moved += n * (w.moved - since.moved)
 	w.blocks += n * (w.blocks - since.blocks)
 	w.runs += n * (w.runs - since.runs)
-	w.rolled += n * (w.rolled - since.rolled)
-	w.kept += n * (w.kept - since.kept)
+	w.posts += n * (w.posts - since.posts)
 	return w
 }
+
+// hasOwn reports whether each rank has a program of its own.
+func hasOwn(s *schedule.Schedule) bool { return s.Group == nil && !s.HasRoles() }
 
 // workOf walks the lanes of every rank, or of one where all do as much, or of one of each role.
 func workOf(s *schedule.Schedule) (all work) {
@@ -76,11 +60,6 @@ func workOf(s *schedule.Schedule) (all work) {
 	c := newCounter(s)
 	for rank := range ranks {
 		c.walk(rank)
-	}
-	for _, row := range s.Spec.Splits { // where each rank does as much, others have other sizes
-		for _, n := range row {
-			c.see(n)
-		}
 	}
 	all = c.work.times(int64(s.Spec.Ranks / ranks))
 	all.cut(s)
@@ -105,20 +84,10 @@ type counter struct {
 	s     *schedule.Schedule
 	step  schedule.Step
 	peers map[peerOf]struct{} // of a lane
-	seen  map[int64]struct{}  // sizes of messages
-	last  int64               // of these, the one before
 }
 
 func newCounter(s *schedule.Schedule) *counter {
-	return &counter{s: s, peers: map[peerOf]struct{}{}, seen: map[int64]struct{}{}}
-}
-
-// see counts a size, the first time.
-func (c *counter) see(n int64) {
-	if _, known := c.seen[n]; !known {
-		c.seen[n] = struct{}{}
-		c.sizes++
-	}
+	return &counter{s: s, peers: map[peerOf]struct{}{}}
 }
 
 // peerOf is where a connection of a lane leads.
@@ -136,7 +105,7 @@ func (c *counter) walk(rank int) {
 	for lane := range p.Lanes() {
 		if skips && hasOwn(s) {
 			p.Written(lane, &c.step, func(int64, bool) bool {
-				c.writing = c.writing.plus(written(&c.step))
+				c.written, c.listed = c.written+1, c.listed+listedIn(&c.step)
 				return true
 			})
 		}
@@ -161,7 +130,6 @@ func (c *counter) walk(rank int) {
 			if skips && at.Slice() == 0 {
 				alike.skip(c, p, &at, spot.Channel)
 			}
-			c.loops(p, &at)
 			p.Load(&at, &c.step)
 			spot.Slice = int(at.Slice())
 			c.count(spot)
@@ -181,18 +149,21 @@ func (c *counter) walk(rank int) {
 // count counts the step in c.step, at a spot.
 func (c *counter) count(spot schedule.Spot) {
 	n, _ := c.s.Size(spot, &c.step)
-	width, sends := int64(c.s.Spec.Type.Width()), int64(len(c.step.Send))
-	c.steps, c.walked = c.steps+1, c.walked+1
+	sends := int64(len(c.step.Send))
+	c.steps++
 	c.isOneSided = c.isOneSided || c.step.OneSided()
 	c.messages += sends
 	c.moved += n
-	c.bytes += sends * n * width
+	if c.step.Post {
+		c.posts++
+	}
+	if sent, known := c.s.Bytes(spot, &c.step); known {
+		c.bytes += (sends + fetchedBy(&c.step)) * sent
+	}
 	blocks, runs := blocksOf(&c.step)
 	c.blocks, c.runs = c.blocks+blocks, c.runs+runs
-	if sends > 0 && n > 0 && n != c.last {
-		c.last = n
-		c.see(n)
-		c.largest = max(c.largest, n*width)
+	if sends > 0 {
+		c.largest = max(c.largest, n*int64(c.s.Spec.Type.Width()))
 	}
 }
 
@@ -217,23 +188,6 @@ func (x *iteration) skip(c *counter, p *schedule.Program, at *schedule.Cursor, c
 	}
 	number := at.Iterations()[0]
 	*x = iteration{loop, number, p.AlikeAfter(at, channel, number), at.Step, c.work}
-}
-
-// loops counts a step of a program of a rank's own to which a lane has come, if it is of a loop of
-// few.
-func (c *counter) loops(p *schedule.Program, at *schedule.Cursor) {
-	if !hasOwn(c.s) || c.s.Teams() != nil || c.s.Parts() != nil {
-		return
-	}
-	if loop, _ := at.Around(); loop < 0 || at.Body() > sim.KeptBody {
-		return
-	}
-	if at.Body() == 1 {
-		c.rolled++
-	}
-	if p.Repeats(at) {
-		c.kept++
-	}
 }
 
 // cut counts the parts that memories are cut into. Ranks whose buffers are as long are cut alike,
@@ -273,3 +227,47 @@ func (w *work) cut(s *schedule.Schedule) {
 		w.held += times * parts[1]
 	}
 }
+
+// fetchedBy counts the gets of a step.
+func fetchedBy(step *schedule.Step) (n int64) {
+	for i := range step.From {
+		if step.From[i].Kind == schedule.Get {
+			n++
+		}
+	}
+	return n
+}
+
+// blocksOf counts the blocks that a step names, and their runs.
+func blocksOf(step *schedule.Step) (n, runs int64) {
+	add := func(r *schedule.Region) {
+		if r.List != nil {
+			n, runs = n+int64(len(r.List)), runs+int64(len(r.List))
+			return
+		}
+		n, runs = n+int64(r.Run)*int64(r.Times), runs+int64(r.Times)
+	}
+	for i := range step.From {
+		if f := &step.From[i]; f.Kind != schedule.Message {
+			add(&f.Region)
+		}
+	}
+	for i := range step.To {
+		add(&step.To[i])
+	}
+	return n, runs
+}
+
+// listedIn counts the blocks that a step names one by one.
+func listedIn(step *schedule.Step) (n int64) {
+	for i := range step.From {
+		n += int64(len(step.From[i].Region.List))
+	}
+	for i := range step.To {
+		n += int64(len(step.To[i].List))
+	}
+	return n
+}
+
+// Steps counts the steps of all ranks.
+func Steps(s *schedule.Schedule) int64 { return workOf(s).steps }

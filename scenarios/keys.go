@@ -198,8 +198,7 @@ func runKeys() []Key {
 		{Path: "check.full", kind: aFlag, Default: "false", Example: "true", Sweep: true,
 			Doc: "Check all elements that `check.memory` allows, however long that takes; else a " +
 				"smaller count is checked, or of very many ranks some output elements, where all would " +
-				"take longer than the rest of the run, by an estimate that is the same on every " +
-				"machine, and two seconds."},
+				"take more than some two seconds, by counts alone ([numbers.md](numbers.md))."},
 		{Path: "check.data", kind: aChoice, Values: dataKinds(),
 			Default: `"exact"`, Example: `"normal"`, Sweep: true,
 			Doc: "Its data: small integers whose sums are exact in any order, or random numbers."},

@@ -3,6 +3,7 @@ package sim
 import (
 	"testing"
 
+	"collsim/sim/fold"
 	"collsim/trace"
 )
 
@@ -12,3 +13,6 @@ func Arrows(t testing.TB, tr *trace.Trace) int {
 	t.Helper()
 	return arrows(t, tr)
 }
+
+// Brief returns how many sub-steps of a schedule Best lets Fold simulate where ranks can be swept.
+var Brief = fold.Brief

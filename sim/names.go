@@ -7,7 +7,6 @@ import (
 	"collsim/sim/fold"
 	"collsim/sim/model"
 	"collsim/sim/sweep"
-	"collsim/unit"
 )
 
 // Env describes where a schedule runs: the network, the devices, and how messages share links.
@@ -58,20 +57,11 @@ func Classes(s *schedule.Schedule, env *Env) int { return fold.Classes(s, env) }
 // MostFolded bounds the sub-steps of a trace of classes.
 const MostFolded = fold.MostRecords
 
-// Simulated returns how many ranks Fold simulates, after a look at all routes; isUneven is false.
-func Simulated(s *schedule.Schedule, env *Env) (ranks int, isUneven bool) {
-	return fold.Played(s, env), false
-}
-
 // SimulatedEither returns how many ranks Fold simulates where ranks that do the same at different
 // times may stand for one another, too. isUneven reports whether they do: see package fold.
 func SimulatedEither(s *schedule.Schedule, env *Env) (ranks int, isUneven bool) {
 	return fold.PlayedEither(s, env)
 }
-
-// Brief returns how many sub-steps of a schedule Best lets Fold simulate where ranks can be swept
-// as well.
-func Brief(s *schedule.Schedule) int64 { return fold.Brief(s) }
 
 // NotFolded is the error of a schedule whose ranks cannot be proven to do the same.
 type NotFolded = fold.NotFolded
@@ -84,14 +74,6 @@ type StallError = schedule.StallError
 
 // CostError is the error of fluid sharing that would take more than a minute.
 type CostError = event.CostError
-
-// Forecast returns an estimate of the seconds that fluid sharing takes: see package event.
-func Forecast(together, ends int64) float64 { return event.Forecast(together, ends) }
-
-// Unaffordable returns a *CostError if that estimate is too long: see package event.
-func Unaffordable(together, ends, messages int64, largest unit.Bytes) error {
-	return event.Unaffordable(together, ends, messages, largest)
-}
 
 // Piece is a part of the critical path: what the end of the run waited for between From and To.
 type Piece = critical.Piece

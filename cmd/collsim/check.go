@@ -16,10 +16,9 @@ func (a *app) checkCommand() *cobra.Command {
 	return a.scenarioCommand(&cobra.Command{
 		Use:   "check FILE|example:NAME|- …",
 		Short: "read scenarios, and say what they will run and cost",
-		Long: "Check expands scenarios and prints their points with what they will cost: steps and " +
-			"messages, which are counted, time and memory, which are estimated. Numbers that several " +
-			"points check alike, as in a sweep over links, are checked once, and counted once in the " +
-			"sum. Nothing is run.",
+		Long: "Check expands scenarios and prints their points with what there is to do: steps, " +
+			"messages and bytes of all ranks, which are counted, at most how much memory that " +
+			"takes on one core, and the order of magnitude of the time. Nothing is run.",
 		Example: "  collsim check sweep.toml\n  collsim check example:compare --json",
 	}, "collsim check example:compare", a.check)
 }
@@ -99,7 +98,7 @@ func (a *app) check(ctx context.Context, list []*run.Scenario, asJSON, quiet boo
 	return interrupted
 }
 
-// estimate returns the cost of a point.
+// estimate counts what there is to do for a point.
 func estimate(of pointOf) (*run.Estimate, error) {
 	if of.program != nil {
 		return of.s.EstimateProgram(of.program)

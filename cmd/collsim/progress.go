@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
+
+	"collsim/run"
 )
 
 // progress says how far a command is and what it is at: on a terminal by a line that is replaced,
@@ -22,7 +25,7 @@ type progress struct {
 	done   int
 	seen   int           // of done, when the time was last looked at
 	at     time.Duration // when they had been seen first
-	shares []float64     // of the work, by name; nil: all alike
+	active []*active     // phases that are under way, in the order in which they began
 	shown  bool          // a line that is to be taken away
 	over   bool
 }
@@ -34,6 +37,17 @@ const (
 	interval = 200 * time.Millisecond
 	logged   = 30 * time.Second
 )
+
+// budget is the time after which a phase is noted that has not ended, with what is cheaper.
+const budget = 10 * time.Second
+
+// active is a phase of a point that is under way.
+type active struct {
+	id    string
+	phase run.Phase
+	begun time.Time
+	said  bool
+}
 
 // newProgress begins to wait. The caller must call end.
 func (a *app) newProgress(what string, names []string, quiet bool) *progress {
@@ -69,6 +83,7 @@ func (p *progress) watch(begun time.Time, ticks <-chan time.Time) {
 	for {
 		select {
 		case now := <-ticks:
+			p.note(now)
 			if now.Sub(begun) >= patience {
 				p.show(now.Sub(begun))
 			}
@@ -100,37 +115,56 @@ func (p *progress) line(since time.Duration) string {
 	}
 	if p.done < len(p.names) && p.names[p.done] != "" {
 		text += ": " + harmless(p.names[p.done])
+		for _, a := range p.active {
+			if a.id == p.names[p.done] {
+				return text + ", " + a.phase.Name
+			}
+		}
 	}
 	return text
 }
 
-// few is the part of the work that says nothing yet of how fast it goes: the rest is then taken to
-// go as fast as estimated.
-const few = 0.05
+// phase notes that a phase of a point begins, and returns what notes its end.
+func (p *progress) phase(id string, phase run.Phase) (ended func()) {
+	a := &active{id: id, phase: phase, begun: time.Now()}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.active = append(p.active, a)
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.active = slices.DeleteFunc(p.active, func(b *active) bool { return a == b })
+	}
+}
 
-// left returns how long the rest takes at the pace of what is done. It is not ok where the rest
-// has taken longer than that already.
+// note reports each phase once that has taken more than its budget and is still under way.
+func (p *progress) note(now time.Time) {
+	var text string
+	p.mu.Lock()
+	for _, a := range p.active {
+		if took := now.Sub(a.begun); !a.said && took >= budget {
+			a.said = true
+			text += fmt.Sprintf("note: %s: its %s has taken %.0f s so far: %s\n", harmless(a.id),
+				a.phase.Name, took.Seconds(), a.phase.Cheaper)
+		}
+	}
+	p.mu.Unlock()
+	if text != "" {
+		p.say(text)
+	}
+}
+
+// left extrapolates how long the rest takes from what is done. It reports false where nothing is
+// done, and where the present one has taken longer than that already.
 func (p *progress) left(since time.Duration) (left time.Duration, ok bool) {
 	if p.seen != p.done {
 		p.seen, p.at = p.done, since
 	}
-	done, all := float64(p.done), float64(len(p.names))
-	if p.shares != nil {
-		done, all = 0, 0
-		for i, share := range p.shares {
-			if all += share; i < p.done {
-				done += share
-			}
-		}
-	}
-	if p.done == 0 || done <= 0 || p.done >= len(p.names) {
+	if p.done == 0 || p.done >= len(p.names) {
 		return 0, false
 	}
-	pace := float64(p.at) / done
-	if p.shares != nil && done < few*all {
-		pace = float64(time.Second)
-	}
-	left = time.Duration(pace*(all-done)) - (since - p.at)
+	pace := float64(p.at) / float64(p.done)
+	left = time.Duration(pace*float64(len(p.names)-p.done)) - (since - p.at)
 	return left, left > 0
 }
 
@@ -160,13 +194,6 @@ func (p *progress) aside(print func()) {
 		p.write("\r\x1b[K")
 	}
 	print()
-}
-
-// weigh says how large the shares of the work are.
-func (p *progress) weigh(shares []float64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.shares = shares
 }
 
 // step counts one that is done.

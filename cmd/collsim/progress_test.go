@@ -36,8 +36,6 @@ func TestProgress(t *testing.T) {
 		switch second {
 		case 12:
 			p.step()
-		case 13:
-			p.weigh([]float64{1, 2, 3})
 		case 14:
 			p.say("note: it takes long\n")
 			p.step()
@@ -49,25 +47,10 @@ func TestProgress(t *testing.T) {
 	}, 0, 1, 12, 13, 14, 15)
 	require.Equal(t, "\r\x1b[K0 of 3 results, 1 s: a"+
 		"\r\x1b[K1 of 3 results, 12 s, about 24s left: b"+
-		"\r\x1b[K1 of 3 results, 13 s, about 59s left: b"+
+		"\r\x1b[K1 of 3 results, 13 s, about 23s left: b"+
 		"\r\x1b[Knote: it takes long\n[no line was there]"+
-		"\r\x1b[K2 of 3 results, 14 s, about 14s left: c\\x1b"+
+		"\r\x1b[K2 of 3 results, 14 s, about 7s left: c\\x1b"+
 		"\r\x1b[Ka row\n\r\x1b[K3 of 3 results, 15 s\r\x1b[K", text)
-}
-
-// TestProgressOfUnequal: what takes next to nothing says nothing of how fast the rest goes, and
-// nothing is said of what takes longer than it was to.
-func TestProgressOfUnequal(t *testing.T) {
-	p := &progress{what: "results", names: []string{"a", "b", "c"}, live: true}
-	text := watched(t, p, func(second int) {
-		if second == 1 {
-			p.weigh([]float64{0.001, 20, 6})
-			p.step()
-		}
-	}, 1, 10, 40)
-	require.Equal(t, "\r\x1b[K1 of 3 results, 1 s, about 26s left: b"+
-		"\r\x1b[K1 of 3 results, 10 s, about 17s left: b"+
-		"\r\x1b[K1 of 3 results, 40 s: b\r\x1b[K", text)
 }
 
 // TestProgressInLog: a line now and then that ends as lines do.
@@ -99,29 +82,24 @@ func TestNoProgress(t *testing.T) {
 	require.Zero(t, info.Size())
 }
 
-// TestForecast: a run that takes more than five seconds says so, and what it takes them for; its
-// progress knows the shares of its points.
-func TestForecast(t *testing.T) {
-	text := "[topology]\npreset = \"switch\"\nranks = 8\nbandwidth = \"1 GB/s\"\n" +
-		"latency = \"1 us\"\n[collective]\nkind = \"all_reduce\"\n" +
-		"algorithm = \"ring\"\ndtype = \"float32\"\n" +
-		"bytes = [\"1 KiB\", \"64 MiB\"]\n[check]\nfull = true\ndata = \"normal\"\n" +
-		"memory = \"4 GiB\"\n"
-	for set, want := range map[string]string{
-		"seed=1": "",
-		"collective.bytes=[\"1 KiB\", \"256 MiB\"]": "note: about 14 s on one core, 100 % of it to " +
-			"check numbers: check.numbers = false does without\n",
-	} {
-		t.Run(set, func(t *testing.T) {
-			t.Parallel() // it waits for a second
-			s, err := run.Load("s.toml", []byte(text), run.LoadOptions{Set: []string{set}})
-			require.NoError(t, err)
-			b := &bytes.Buffer{}
-			p := &progress{w: b, names: idsOf(s), stop: make(chan struct{})}
-			(&app{err: b}).forecast(s, p, true)
-			require.Equal(t, want, b.String())
-			require.Len(t, p.shares, 2)
-			require.Greater(t, p.shares[1], 1000*p.shares[0])
-		})
-	}
+// TestStages: the line has the stage that its point is in, and a stage that has taken more than its
+// budget is noted once, with what is cheaper.
+func TestStages(t *testing.T) {
+	p := &progress{what: "results", names: []string{"a", "b"}, live: true}
+	var ended func()
+	text := watched(t, p, func(second int) {
+		switch second {
+		case 1:
+			ended = p.phase("a", run.Phase{Name: "proof", Cheaper: "none is cheaper"})
+			p.active[0].begun = time.Unix(1000, 0)
+		case 12:
+			ended()
+			p.step()
+		}
+	}, 1, 10, 11, 12)
+	require.Equal(t, "\r\x1b[K0 of 2 results, 1 s: a, proof"+
+		"\r\x1b[Knote: a: its proof has taken 10 s so far: none is cheaper\n"+
+		"\r\x1b[K0 of 2 results, 10 s: a, proof"+
+		"\r\x1b[K0 of 2 results, 11 s: a, proof"+
+		"\r\x1b[K1 of 2 results, 12 s, about 12s left: b\r\x1b[K", text)
 }

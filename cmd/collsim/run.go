@@ -224,11 +224,11 @@ func (a *app) finish(reports []*run.Report, out *outputs, ended error) error {
 func (a *app) runOne(ctx context.Context, s *run.Scenario, index int,
 	out *outputs) (*run.Report, error) {
 	p := a.newProgress("results", idsOf(s), out.flags.quiet)
-	if !out.flags.quiet {
-		go a.forecast(s, p, out.flags.noted())
-	}
 	out.begin(s, p)
 	o := out.options(index)
+	if out.flags.noted() {
+		o.Phase = p.phase
+	}
 	o.Done = func(r *run.Result) {
 		out.take(index, r)
 		if r.Trace, r.Outputs = nil, nil; r.Gradient == nil {
@@ -345,4 +345,12 @@ func (a *app) notes(reports []*run.Report) {
 			a.print(a.err, "note: "+w+"\n")
 		}
 	}
+}
+
+// idsOf lists the names of a scenario's points.
+func idsOf(s *run.Scenario) (names []string) {
+	for _, p := range run.AllPoints(s) {
+		names = append(names, p.ID)
+	}
+	return names
 }

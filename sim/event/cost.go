@@ -2,7 +2,6 @@ package event
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
 
 	"collsim/schedule"
@@ -42,23 +41,6 @@ const (
 	visitsASecond    = 1_000_000_000_000 / visitPicoseconds
 	patience         = 60 // seconds
 )
-
-// Forecast is about how many seconds the rates take of flows of which so many go on at once, all
-// joined, and end at so many different instants. BenchmarkJittered has 0.13 to 0.28 visits for each
-// two of them.
-func Forecast(together, ends int64) float64 {
-	return float64(0.2*float64(together)) * float64(ends) / visitsASecond
-}
-
-// Unaffordable is a *CostError if a run will be refused by that; else nil.
-func Unaffordable(together, ends, messages int64, largest unit.Bytes) error {
-	seconds := Forecast(together, ends)
-	if seconds <= patience {
-		return nil
-	}
-	return &CostError{Seconds: int64(min(seconds, math.MaxInt32)), Messages: messages,
-		Joined: together / 3, Segment: SegmentFor(largest)}
-}
 
 // estimate is what a run has cost and has done, and both when it was last looked at.
 type estimate struct {

@@ -143,17 +143,6 @@ func TestCostError(t *testing.T) {
 	}
 }
 
-// TestUnaffordable: what a run would be refused for is known before, from how many flows go on at
-// once and how many sizes they have: 0.2 · 261,632² visits of 6 ns take 82 s.
-func TestUnaffordable(t *testing.T) {
-	var cost *CostError
-	require.True(t, errors.As(Unaffordable(261_632, 261_632, 261_632, unit.MiB), &cost))
-	require.Equal(t, CostError{Seconds: 82, Messages: 261_632, Joined: 87_210,
-		Segment: 64 * unit.KiB}, *cost)
-	require.NoError(t, Unaffordable(261_632, 90_000, 261_632, unit.MiB))
-	require.NoError(t, Unaffordable(261_632, 1, 261_632, unit.MiB))
-}
-
 // BenchmarkJittered is fluid sharing at its worst: as many sizes as messages, all at once.
 func BenchmarkJittered(b *testing.B) {
 	for _, ranks := range []int{32, 64, 128, 256} {

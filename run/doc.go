@@ -1,0 +1,22 @@
+// Package run carries out the points of a scenario: it makes the schedule of each, has it proven,
+// computed on real numbers and timed, bounds it from below, and gathers what was found as one
+// Result. It explains times, executes schedules for real and calibrates.
+//
+//	Point ─► schedule ─► proof, numbers, time, bounds, hardware ─► Result
+//
+// What a point takes is counted from its schedule and from nothing else; no clock is read:
+//
+//   - steps, messages and bytes of all ranks are exact counts (work.go);
+//   - memory is an upper bound, stage by stage: counts times the bytes that the records of a stage
+//     have (memory.go). It is the only reason for which a point is refused before it starts;
+//   - time is an order of magnitude: steps, and ranks that one stands for, times one constant for
+//     each engine (estimate.go). It is printed and nothing is decided by it;
+//   - a check of numbers is of all elements, of a smaller count, or of some outputs, by how many
+//     elements and steps all would be (sample.go);
+//   - a run reports its progress from the points that are done, and a stage that goes on for long
+//     while it does (RunOptions.Phase).
+//
+// The package reads files through the function that it is given and writes none. It knows nothing
+// of how results are printed, of flags, terminals and pictures. Equal input gives equal results,
+// however many threads there are.
+package run
