@@ -226,11 +226,11 @@ func TestNoCollNet(t *testing.T) {
 			"Simple: the network does not reduce float8_e4m3fn by sum"},
 	} {
 		_, err := try(t, test.spec, test.name, test.params...)
-		require.EqualError(t, err, "algos: "+test.name+": NCCL does no "+test.want)
+		require.EqualError(t, err, test.name+": NCCL does no "+test.want)
 	}
 	_, err := try(t, allReduce(16, 10), "nccl:collnet-chain", "collnet", "often")
 	require.EqualError(t, err,
-		"algos: nccl:collnet-chain: collnet=often: true, false or network is expected")
+		"nccl:collnet-chain: collnet=often: true, false or network is expected")
 	for env, want := range map[string]string{"NCCL_COLLNET_ENABLE=2": "0 or 1 is expected",
 		"NCCL_COLLNET_NODE_THRESHOLD=0": "a number of nodes is expected"} {
 		_, err := nccl.ParseEnv(env)

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"slices"
 
 	"collsim/schedule"
@@ -105,7 +104,7 @@ func (n *Network) Multimem(rank int32, team []int32, kind MultimemKind) (int32, 
 	}
 	up, down, err := n.graph.Multimem(rank, team, kind != Stores)
 	if err != nil {
-		return 0, errors.Unwrap(err)
+		return 0, err
 	}
 	t := Tree{rank: rank, team: slices.Clone(team), kind: kind, Back: -1, next: -1}
 	if kind != Stores {
