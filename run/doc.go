@@ -7,8 +7,9 @@
 // What a point takes is counted from its schedule and from nothing else; no clock is read:
 //
 //   - steps, messages and bytes of all ranks are exact counts (work.go);
-//   - memory is an upper bound, stage by stage: counts times the bytes that the records of a stage
-//     have (memory.go). It is the only reason for which a point is refused before it starts;
+//   - memory is an upper bound on one core, stage by stage: counts times the bytes that the records
+//     of a stage have (takes.go). It is the only reason for which a point is refused before it
+//     starts (memory.go);
 //   - time is an order of magnitude: steps, and ranks that one stands for, times one constant for
 //     each engine (estimate.go). It is printed and nothing is decided by it;
 //   - a check of numbers is of all elements, of a smaller count, or of some outputs, by how many
