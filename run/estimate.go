@@ -117,7 +117,7 @@ func timeOf(s *schedule.Schedule, p *scenarios.Point, w work, do stages) float64
 		seconds = float64(eventTime * steps)
 	}
 	if do&proves != 0 && p.Check.Proof {
-		seconds += float64(proofTime * steps / float64(stoodFor(s)))
+		seconds += float64(proofTime * steps / float64(stoodFor(s, w)))
 	}
 	if do&computes == 0 || !p.Check.Numbers {
 		return 1e-9 * seconds

@@ -48,7 +48,7 @@ const (
 	logStepBytes    = 150       // a step in a log,
 	logMessageBytes = 200       // and a message
 	sentBytes       = 750       // a message that may be under way in a proof,
-	cellBytes       = 40        // a part of a memory, in a proof of all ranks,
+	cellBytes       = 48        // a part of a memory, in a proof of all ranks,
 	likeCellBytes   = 150       // or of one for all,
 	valueBytes      = 500       // and a block of the largest message there,
 	roleBytes       = 400       // and a rank that has a role,
@@ -232,11 +232,11 @@ func classesOf(s *schedule.Schedule, p *scenarios.Point) int64 {
 // memory is divided as far as steps use it, twice as far at most.
 func proofTakes(s *schedule.Schedule, w work) unit.Bytes {
 	cell, cells := float64(cellBytes), min(max(w.cells, w.runs-w.listed, w.blocks), 2*w.blocks)
-	if stoodFor(s) == s.Spec.Ranks {
+	if stoodFor(s, w) == s.Spec.Ranks {
 		cell = likeCellBytes
 		cells = min(max(w.cells, w.runs-w.listed, w.blocks), int64(s.Spec.Ranks)*mostBlocks(s))
 	}
-	t := proofNeeds(w, cells, cell)/float64(stoodFor(s)) +
+	t := proofNeeds(w, cells, cell)/float64(stoodFor(s, w)) +
 		float64(valueBytes*float64(foldedValues(s, w)))
 	if s.HasRoles() {
 		t += rolesBytes + float64(roleBytes*float64(s.Spec.Ranks)) +
@@ -259,16 +259,18 @@ func mostBlocks(s *schedule.Schedule) (n int64) {
 // all: one for each block of the largest message, none of which is that of another. Where all ranks
 // are walked, they share them.
 func foldedValues(s *schedule.Schedule, w work) int64 {
-	if !s.Spec.Kind.Reduces() || !s.ByRank(schedule.Input) || stoodFor(s) < s.Spec.Ranks {
+	if !s.Spec.Kind.Reduces() || !s.ByRank(schedule.Input) || stoodFor(s, w) < s.Spec.Ranks {
 		return 0
 	}
 	block := s.Len(schedule.Input, 0) / int64(s.Blocks(schedule.Input)) * int64(s.Spec.Type.Width())
 	return w.largest / max(block, 1)
 }
 
-// stoodFor is how many ranks one stands for in a proof.
-func stoodFor(s *schedule.Schedule) int {
-	if s.HasRoles() && (s.Spec.Kind == collective.AllReduce || branches(s)) { // by classes, likely
+// stoodFor returns how many ranks one is likely to stand for in a proof. Where what a rank sends
+// goes around all ranks, roles are no classes.
+func stoodFor(s *schedule.Schedule, w work) int {
+	ranks := int64(s.Spec.Ranks)
+	if s.HasRoles() && w.steps/ranks < ranks && (s.Spec.Kind == collective.AllReduce || branches(s)) { // by classes, likely
 		return max(s.Spec.Ranks/(2*bits.Len(uint(s.Spec.Ranks))), 1)
 	}
 	if proof.Folds(s, proof.Options{}) == "" {
