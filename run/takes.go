@@ -270,7 +270,8 @@ func foldedValues(s *schedule.Schedule, w work) int64 {
 // goes around all ranks, roles are no classes.
 func stoodFor(s *schedule.Schedule, w work) int {
 	ranks := int64(s.Spec.Ranks)
-	if s.HasRoles() && w.steps/ranks < ranks && (s.Spec.Kind == collective.AllReduce || branches(s)) { // by classes, likely
+	if s.HasRoles() && w.steps/ranks < ranks && // by classes, likely
+		(s.Spec.Kind == collective.AllReduce || branches(s)) {
 		return max(s.Spec.Ranks/(2*bits.Len(uint(s.Spec.Ranks))), 1)
 	}
 	if proof.Folds(s, proof.Options{}) == "" {
