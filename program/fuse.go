@@ -67,7 +67,7 @@ func (x *plan) readers(name string) (n int) {
 }
 
 // fuse lowers ops as a pipeline.
-func (w *lowering) fuse(ops []resolved, iteration int) error {
+func (w *scheduler) fuse(ops []resolved, iteration int) error {
 	if ops[0].call != nil {
 		return w.fuseGather(ops, iteration)
 	}
@@ -76,7 +76,7 @@ func (w *lowering) fuse(ops []resolved, iteration int) error {
 
 // fuseGather fuses an all_gather with the matmuls that follow it and read what it gathers as their
 // left operand.
-func (w *lowering) fuseGather(ops []resolved, iteration int) error {
+func (w *scheduler) fuseGather(ops []resolved, iteration int) error {
 	gather := &ops[0]
 	s := Shards{A: operand(gather.in[0]), Variant: w.variant()}
 	names := []string{gather.Name}
@@ -93,7 +93,7 @@ func (w *lowering) fuseGather(ops []resolved, iteration int) error {
 }
 
 // fuseScatter fuses a matmul with the reduce_scatter that follows it.
-func (w *lowering) fuseScatter(matmul, scatter *resolved, iteration int) error {
+func (w *scheduler) fuseScatter(matmul, scatter *resolved, iteration int) error {
 	s := Shards{A: operand(matmul.in[0]), Variant: w.variant(), Bs: []kernel.Tensor{
 		operand(matmul.in[1])}, TransposeB: []bool{matmul.kernel.TransposeB},
 		Outs: []dtype.Type{matmul.kernel.Out},
@@ -127,7 +127,7 @@ type fusion struct {
 
 // pipeline adds the parts of a fused matmul, one for each team of the call, on the stream of the
 // matmul and a second one.
-func (w *lowering) pipeline(f *fusion, s *Shards,
+func (w *scheduler) pipeline(f *fusion, s *Shards,
 	build func(Shards) (*schedule.Schedule, error), iteration int) error {
 	names, call, matmul, memory := f.names, f.call, f.matmul, f.memory
 	row := LoweredOp{Names: names, Iteration: iteration, Stream: matmul.stream(),

@@ -29,7 +29,7 @@ func inPlace(x *plan) (*plan, error) {
 		r := x.ops[i].renamed(renamed)
 		why, functional := x.functional(&r)
 		if !functional {
-			if why != "" && x.passes.Decided == nil {
+			if why != "" && x.guide.Decided == nil {
 				y.note("in_place", r.names(), "left as it is", why)
 			}
 			y.ops = append(y.ops, r)
@@ -49,11 +49,11 @@ func inPlace(x *plan) (*plan, error) {
 		} else {
 			y.ops = append(y.ops, y.copied(&r, "clone", r.in[0], r.out), r.within(r.out))
 		}
-		if x.passes.Decided == nil {
+		if x.guide.Decided == nil {
 			y.note("in_place", r.names(), did, because)
 		}
 	}
-	if done == 0 || x.passes.Decided != nil {
+	if done == 0 || x.guide.Decided != nil {
 		return y, nil
 	}
 	return y.total("in_place", x, fmt.Sprintf("%d in place", done)), nil

@@ -38,7 +38,7 @@ func identifier(name string) string {
 
 // kernelParts returns the parts of a kernel: one, on every rank of its group, or one for ranks
 // whose operands have the same lengths.
-func (w *lowering) kernelParts(r *resolved) (parts []schedule.Part) {
+func (w *scheduler) kernelParts(r *resolved) (parts []schedule.Part) {
 	if r.shares == nil && r.out.rows == nil {
 		var ranks []int
 		if r.teams[0] != nil {
@@ -53,7 +53,7 @@ func (w *lowering) kernelParts(r *resolved) (parts []schedule.Part) {
 }
 
 // kernelPart returns a part that is one kernel, on these ranks; nil is all.
-func (w *lowering) kernelPart(r *resolved, op kernel.Op, ranks []int) schedule.Part {
+func (w *scheduler) kernelPart(r *resolved, op kernel.Op, ranks []int) schedule.Part {
 	tensors, defs, lane := kernelOf(op, schedule.Word(r.Name))
 	none := make([]int64, w.teamSize(ranks))
 	s, err := schedule.Build(schedule.Plan{Name: schedule.Word(r.Name), Tensors: tensors, Defs: defs,

@@ -142,8 +142,8 @@ func brokenLaw(t *testing.T, p *program.Program, env sim.Env) string {
 	unchanged, err := time(plain.Schedule)
 	require.NoError(t, err)
 	for name, passes := range lowerings() {
-		passes.Time = time
-		low, err := program.Lower(p, passes, byName)
+		guide := program.Guide{Choose: byName, Time: time}
+		low, err := program.LowerBy(p, passes, guide)
 		if err != nil {
 			return fmt.Sprintf("%s: %v", name, err)
 		}
@@ -161,7 +161,7 @@ func brokenLaw(t *testing.T, p *program.Program, env sim.Env) string {
 			return fmt.Sprintf("reuse: %v, %v instead of %v, %v; %v instead of %v", low.Memory.Bytes,
 				low.Memory.Peak, plain.Memory.Bytes, plain.Memory.Peak, took, unchanged)
 		}
-		if same := again(t, p, passes, low); same != "" {
+		if same := again(t, p, passes, guide, low); same != "" {
 			return name + ": " + same
 		}
 	}
@@ -170,9 +170,9 @@ func brokenLaw(t *testing.T, p *program.Program, env sim.Env) string {
 
 // again lowers a program as it has been decided, which must give the same.
 func again(t *testing.T, p *program.Program, passes program.Lowering,
-	low *program.Lowered) string {
-	passes.Decided = &low.Decided
-	same, err := program.Lower(p, passes, byName)
+	guide program.Guide, low *program.Lowered) string {
+	guide.Decided = &low.Decided
+	same, err := program.LowerBy(p, passes, guide)
 	require.NoError(t, err)
 	if !schedule.Equal(low.Schedule, same.Schedule) {
 		return "decided once more, it is another"

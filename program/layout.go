@@ -60,7 +60,7 @@ func (y *plan) layOut(r *resolved) {
 		}
 		did += "a copy behind it"
 	}
-	if y.passes.Decided == nil {
+	if y.guide.Decided == nil {
 		y.note("layout", r.names(), did, r.axes()+" does not lie in front")
 	}
 }
@@ -139,7 +139,7 @@ func unlowered(x *plan) (*plan, error) {
 	y := x.fork()
 	for i := range x.ops {
 		r := &x.ops[i]
-		if r.call == nil || x.passes.Decided != nil {
+		if r.call == nil || x.guide.Decided != nil {
 			continue
 		}
 		switch r.call.Kind {

@@ -45,6 +45,12 @@ type LoweredOp struct {
 
 // Lower makes one schedule of a program. Errors are an *Error, which includes errors of choose.
 func Lower(p *Program, passes Lowering, choose Choose) (*Lowered, error) {
+	return LowerBy(p, passes, Guide{Choose: choose})
+}
+
+// LowerBy makes one schedule of a program with a guide, which also knows times, or what was decided
+// at other sizes. Errors are an *Error, which includes errors of Guide.Choose.
+func LowerBy(p *Program, passes Lowering, guide Guide) (*Lowered, error) {
 	l, err := p.resolve()
 	if err != nil {
 		return nil, err
@@ -53,7 +59,7 @@ func Lower(p *Program, passes Lowering, choose Choose) (*Lowered, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := newPlan(l, passes, choose)
+	x := newPlan(l, passes, guide)
 	for _, pass := range passTable() {
 		if !pass.on(&x.passes) {
 			continue
@@ -82,8 +88,8 @@ func Lower(p *Program, passes Lowering, choose Choose) (*Lowered, error) {
 }
 
 // emit makes the schedule of a plan.
-func (x *plan) emit() (*lowering, error) {
-	w := &lowering{plan: x, tensors: map[string]schedule.Place{}, inside: map[string]bool{},
+func (x *plan) emit() (*scheduler, error) {
+	w := &scheduler{plan: x, tensors: map[string]schedule.Place{}, inside: map[string]bool{},
 		uses: map[string][]int{}, owned: map[string]schedule.Tensor{}, registered: map[string]int{},
 		result: &Lowered{Decided: Decisions{Backward: map[string]string{}}}}
 	for _, t := range x.tensors {
@@ -126,8 +132,8 @@ func (x *plan) emit() (*lowering, error) {
 	return w, nil
 }
 
-// lowering is the state of making a schedule of a plan.
-type lowering struct {
+// scheduler is the state of making a schedule of a plan.
+type scheduler struct {
 	*plan
 	list    []schedule.Tensor
 	tensors map[string]schedule.Place
@@ -149,14 +155,14 @@ type lowering struct {
 }
 
 // declare adds a tensor.
-func (w *lowering) declare(t schedule.Tensor) schedule.Buffer {
+func (w *scheduler) declare(t schedule.Tensor) schedule.Buffer {
 	at := schedule.FirstTensor + schedule.Buffer(len(w.list))
 	w.list, w.tensors[t.Name] = append(w.list, t), schedule.Place{Tensor: at}
 	return at
 }
 
 // place returns where a tensor is stored.
-func (w *lowering) place(name string) schedule.Place {
+func (w *scheduler) place(name string) schedule.Place {
 	h, lies := w.homes[name]
 	if !lies {
 		return w.tensors[name]
@@ -170,7 +176,7 @@ func (w *lowering) place(name string) schedule.Place {
 
 // own adds a tensor that the program does not name, of at least so many elements. Equal names and
 // types share one, which grows to the largest request. It returns its name and place.
-func (w *lowering) own(name string, t *schedule.Tensor, symmetric bool) (string, schedule.Place) {
+func (w *scheduler) own(name string, t *schedule.Tensor, symmetric bool) (string, schedule.Place) {
 	name = fmt.Sprintf("%s_%v", identifier(name), t.Type)
 	was, known := w.owned[name]
 	for _, taken := w.tensors[name]; taken && !known; _, taken = w.tensors[name] {
@@ -201,7 +207,7 @@ func (w *lowering) own(name string, t *schedule.Tensor, symmetric bool) (string,
 }
 
 // use records that the present op uses a tensor.
-func (w *lowering) use(name string) {
+func (w *scheduler) use(name string) {
 	now := len(w.result.Ops)
 	if of := w.uses[name]; len(of) == 0 || of[len(of)-1] != now {
 		w.uses[name] = append(of, now)
@@ -210,7 +216,7 @@ func (w *lowering) use(name string) {
 
 // stream returns the number of a stream. Numbers are two apart: a pipeline has a second stream next
 // to its own.
-func (w *lowering) stream(name string) int32 {
+func (w *scheduler) stream(name string) int32 {
 	i := slices.Index(w.result.Streams, name)
 	if i < 0 {
 		i = len(w.result.Streams)
@@ -220,7 +226,7 @@ func (w *lowering) stream(name string) int32 {
 }
 
 // op lowers one op.
-func (w *lowering) op(r *resolved, iteration int) error {
+func (w *scheduler) op(r *resolved, iteration int) error {
 	row := LoweredOp{Names: r.names(), Iteration: iteration, IsCall: r.call != nil,
 		Stream: r.stream()}
 	if r.call == nil {
@@ -243,7 +249,7 @@ func (w *lowering) op(r *resolved, iteration int) error {
 }
 
 // communicate lowers a call.
-func (w *lowering) communicate(row *LoweredOp, r *resolved, iteration int) error {
+func (w *scheduler) communicate(row *LoweredOp, r *resolved, iteration int) error {
 	if w.passes.CommBuffer > 0 {
 		c, _, err := w.chunksOf(r)
 		if err == nil && c != nil {
@@ -281,7 +287,7 @@ func (w *lowering) communicate(row *LoweredOp, r *resolved, iteration int) error
 }
 
 // await finds the parts that a unit waits for by the names of ops.
-func (w *lowering) await(unit []resolved) {
+func (w *scheduler) await(unit []resolved) {
 	w.awaited = nil
 	for i := range unit {
 		for _, name := range unit[i].After {
@@ -292,7 +298,7 @@ func (w *lowering) await(unit []resolved) {
 
 // add adds parts that do one thing together and use tensors of these names, after some parts, and
 // returns their numbers. Further waits follow from the memory that they access: see wait.
-func (w *lowering) add(parts []schedule.Part, uses []string, after []int) (numbers []int) {
+func (w *scheduler) add(parts []schedule.Part, uses []string, after []int) (numbers []int) {
 	if len(parts) == 0 { // a kernel on ranks that have nothing of its operands
 		return nil
 	}
@@ -311,7 +317,7 @@ func (w *lowering) add(parts []schedule.Part, uses []string, after []int) (numbe
 
 // elsewhere returns those of some parts that are also on ranks without any of the new ones. There,
 // waiting for the new parts does not imply waiting for these.
-func (w *lowering) elsewhere(parts, now []int) (list []int) {
+func (w *scheduler) elsewhere(parts, now []int) (list []int) {
 	there := make([]bool, w.Ranks)
 	for _, n := range now {
 		if w.parts[n].Ranks == nil {
@@ -346,17 +352,17 @@ func (x *plan) call(r *resolved, team []int) (Chosen, error) {
 func (x *plan) chosenFor(r *resolved, spec collective.Spec, team []int, symmetric bool) (Chosen,
 	error) {
 	algorithm := r.Algorithm
-	if d := x.passes.Decided; d != nil && r.phase == backwardPass && d.Backward[r.Name] != "" {
+	if d := x.guide.Decided; d != nil && r.phase == backwardPass && d.Backward[r.Name] != "" {
 		algorithm = d.Backward[r.Name]
 	}
 	key := fmt.Sprint(spec.Key(), algorithm, team, symmetric, r.phase)
 	if c, ok := x.chosen[key]; ok {
 		return c, nil
 	}
-	c, err := x.choose(spec, algorithm, team, symmetric)
+	c, err := x.guide.Choose(spec, algorithm, team, symmetric)
 	// the algorithm does not do that kind
 	if err != nil && r.phase == backwardPass && algorithm != "" {
-		c, err = x.choose(spec, "", team, symmetric)
+		c, err = x.guide.Choose(spec, "", team, symmetric)
 	}
 	if err != nil {
 		return Chosen{}, &Error{r.number, -1, "algorithm", r.Name + ": " + err.Error()}
@@ -367,7 +373,7 @@ func (x *plan) chosenFor(r *resolved, spec collective.Spec, team []int, symmetri
 
 // callPart makes the part that executes a call's schedule, and returns the name of its scratch
 // buffer, if it has one.
-func (w *lowering) callPart(r *resolved, team []int, s *schedule.Schedule,
+func (w *scheduler) callPart(r *resolved, team []int, s *schedule.Schedule,
 	in, out schedule.Place) (p schedule.Part, scratch string) {
 	p = schedule.Part{Name: schedule.Word(r.Name), Schedule: s, Ranks: team,
 		Stream: w.stream(r.stream()), Memory: []schedule.Place{in, out}}

@@ -10,12 +10,12 @@ import (
 // meaning returns what a lowered program must compute: the definitions of its ops as they are
 // written, in their order, without streams, memory and passes. Layout is the only pass: its copies
 // define a call along another axis than the first.
-func (w *lowering) meaning(l *lookup) (*schedule.Meaning, error) {
-	asWritten, err := layOut(newPlan(l, Lowering{Decided: &Decisions{}}, nil))
+func (w *scheduler) meaning(l *lookup) (*schedule.Meaning, error) {
+	asWritten, err := layOut(newPlan(l, Lowering{}, Guide{Decided: &Decisions{}}))
 	if err != nil {
 		return nil, err
 	}
-	ops := &lowering{plan: asWritten, tensors: map[string]schedule.Place{},
+	ops := &scheduler{plan: asWritten, tensors: map[string]schedule.Place{},
 		uses: map[string][]int{}, result: &Lowered{}}
 	m := &schedule.Meaning{}
 	for i, t := range asWritten.tensors {
@@ -51,7 +51,7 @@ func (w *lowering) meaning(l *lookup) (*schedule.Meaning, error) {
 }
 
 // definitions returns the parts that define the result of an op; none for an op without a result.
-func (w *lowering) definitions(r *resolved, known map[collective.Key]*schedule.Schedule) (
+func (w *scheduler) definitions(r *resolved, known map[collective.Key]*schedule.Schedule) (
 	list []schedule.Part, err error) {
 	switch {
 	case r.Out == "":

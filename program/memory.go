@@ -44,7 +44,7 @@ type extent struct {
 }
 
 // extents lists the storage that is used.
-func (w *lowering) extents() (list []extent) {
+func (w *scheduler) extents() (list []extent) {
 	at, shared := map[string]int{}, w.sharedHomes()
 	add := func(e extent) {
 		at[e.Name] = len(list)
@@ -94,7 +94,7 @@ func (x *plan) sharedHomes() map[string]bool {
 }
 
 // account computes the memory of a lowered program.
-func (w *lowering) account() Usage {
+func (w *scheduler) account() Usage {
 	m := Usage{}
 	extents := w.extents()
 	shared := map[string]unit.Bytes{}

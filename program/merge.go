@@ -55,11 +55,11 @@ func merge(x *plan, pass string, size unit.Bytes, neighbours bool) (*plan, error
 			y.ops = append(y.ops, *r)
 		}
 		if key, _ := x.mergeKey(r); key != "" && neighbours && r.list != "" && !member[i] &&
-			x.passes.Decided == nil {
+			x.guide.Decided == nil {
 			y.note(pass, r.names(), "on its own", "no call next to it does the same")
 		}
 	}
-	if len(groups) == 0 || x.passes.Decided != nil {
+	if len(groups) == 0 || x.guide.Decided != nil {
 		return y, nil
 	}
 	return y.total(pass, x, fmt.Sprintf("calls: %d instead of %d", y.calls(), x.calls())), nil
@@ -70,7 +70,7 @@ func merge(x *plan, pass string, size unit.Bytes, neighbours bool) (*plan, error
 func (x *plan) mergeable(y *plan, pass string, size unit.Bytes, neighbours bool) (groups [][]int) {
 	var opened []open
 	closing := func(i int) {
-		if g := opened[i]; len(g.ops) > 1 && x.passes.Decided == nil {
+		if g := opened[i]; len(g.ops) > 1 && x.guide.Decided == nil {
 			groups = append(groups, g.ops)
 		}
 		opened = slices.Delete(opened, i, i+1)
@@ -84,7 +84,7 @@ func (x *plan) mergeable(y *plan, pass string, size unit.Bytes, neighbours bool)
 			}
 		}
 		if key == "" {
-			if why != "" && x.passes.Decided == nil {
+			if why != "" && x.guide.Decided == nil {
 				y.note(pass, r.names(), "left as it is", why)
 			}
 			continue
@@ -104,7 +104,7 @@ func (x *plan) mergeable(y *plan, pass string, size unit.Bytes, neighbours bool)
 	for len(opened) > 0 {
 		closing(0)
 	}
-	if d := x.passes.Decided; d != nil {
+	if d := x.guide.Decided; d != nil {
 		groups = x.decidedGroups(d, pass)
 	}
 	slices.SortFunc(groups, func(a, b []int) int { return a[len(a)-1] - b[len(b)-1] })
@@ -226,7 +226,7 @@ func (y *plan) join(x *plan, pass string, ops []int) {
 	y.ops = append(append(y.ops, r), backs...)
 	names := append([]string{pass}, r.members...)
 	y.decided.Merged = append(slices.Clone(y.decided.Merged), names)
-	if x.passes.Decided == nil {
+	if x.guide.Decided == nil {
 		y.joined(pass, &r, copies, backs != nil)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // oneShot applies the pass.
 func oneShot(x *plan) (*plan, error) {
 	y := x.fork()
-	decided := x.passes.Decided
+	decided := x.guide.Decided
 	y.ops = nil
 	for i := range x.ops {
 		r := x.ops[i]

@@ -48,11 +48,11 @@ func onTwo(t *testing.T, passes program.Lowering, given []program.Tensor,
 	t.Helper()
 	graph, err := topology.Switch(2, 10*unit.Rate(unit.GB), unit.Microsecond)
 	require.NoError(t, err)
-	passes.Time = timedBy(sim.Env{Graph: graph, Device: device.Ideal(), Slots: 8})
+	time := timedBy(sim.Env{Graph: graph, Device: device.Ideal(), Slots: 8})
 	p := &program.Program{Name: "two", Ranks: 2, Tensors: given, Ops: ops}
-	low, err := program.Lower(p, passes, byName)
+	low, err := program.LowerBy(p, passes, program.Guide{Choose: byName, Time: time})
 	require.NoError(t, err)
-	took, err := passes.Time(low.Schedule)
+	took, err := time(low.Schedule)
 	require.NoError(t, err)
 	return low, took
 }
@@ -232,7 +232,8 @@ func TestPipelineIfFaster(t *testing.T) {
 		took := map[program.Pipeline]unit.Time{}
 		for _, how := range []program.Pipeline{program.NoPipeline, program.RepairedPipeline,
 			program.PipelineIfFaster} {
-			low, err := program.Lower(p, program.Lowering{Pipeline: how, Time: time}, byName)
+			low, err := program.LowerBy(p, program.Lowering{Pipeline: how},
+				program.Guide{Choose: byName, Time: time})
 			require.NoError(t, err)
 			took[how], err = time(low.Schedule)
 			require.NoError(t, err)
@@ -330,8 +331,8 @@ func TestPassesWithoutTimes(t *testing.T) {
 			return 0, errors.New("a stall")
 		},
 	} {
-		passes := program.Lowering{Coalesce: true, Reorder: true, Time: time}
-		low, err := program.Lower(p, passes, byName)
+		passes := program.Lowering{Coalesce: true, Reorder: true}
+		low, err := program.LowerBy(p, passes, program.Guide{Choose: byName, Time: time})
 		require.NoError(t, err)
 		require.Len(t, low.Notes, 3)
 		require.False(t, low.Notes[1].Timed)

@@ -63,7 +63,7 @@ func (p *period) add(q *period) {
 type order []period
 
 // periods returns when a tensor is used: for each order, a period for each iteration.
-func (w *lowering) periods(e *extent, orders []order) []period {
+func (w *scheduler) periods(e *extent, orders []order) []period {
 	n := max(w.Iterations, 1)
 	list := make([]period, len(orders)*n)
 	for i, o := range orders {
@@ -76,7 +76,7 @@ func (w *lowering) periods(e *extent, orders []order) []period {
 
 // free reports whether a tensor may be stored in a space that has been used. All uses of the tensor
 // must come after all uses of the space, and before those of the next iteration.
-func (w *lowering) free(space, tensor []period) bool {
+func (w *scheduler) free(space, tensor []period) bool {
 	n := max(w.Iterations, 1)
 	for i := 0; i < len(space); i += n {
 		for k := range n {
@@ -95,7 +95,7 @@ func (w *lowering) free(space, tensor []period) bool {
 }
 
 // orders returns the distinct orders of all ranks.
-func (w *lowering) orders() (list []order) {
+func (w *scheduler) orders() (list []order) {
 	same := func(p, q period) bool {
 		return p.any == q.any && slices.Equal(p.begins, q.begins) && slices.Equal(p.ends, q.ends)
 	}
@@ -109,7 +109,7 @@ func (w *lowering) orders() (list []order) {
 }
 
 // order returns the order of a rank.
-func (w *lowering) order(rank int) order {
+func (w *scheduler) order(rank int) order {
 	o := make(order, len(w.result.Ops))
 	streams := map[int32]int{}
 	ended := map[int]clock{} // by part: when it has ended

@@ -42,8 +42,8 @@ func TestPeriods(t *testing.T) {
 }
 
 // randomOps is a lowered program of 2 iterations on 3 ranks.
-func randomOps(r *rand.Rand) *lowering {
-	w := &lowering{plan: &plan{Program: &Program{Ranks: 3, Iterations: 2}}, result: &Lowered{}}
+func randomOps(r *rand.Rand) *scheduler {
+	w := &scheduler{plan: &plan{Program: &Program{Ranks: 3, Iterations: 2}}, result: &Lowered{}}
 	for iteration := range w.Iterations {
 		for range 6 {
 			o := LoweredOp{Iteration: iteration}
@@ -66,7 +66,7 @@ func randomOps(r *rand.Rand) *lowering {
 }
 
 // naivelyFree asks each pair of uses.
-func (w *lowering) naivelyFree(space, tensor []int) bool {
+func (w *scheduler) naivelyFree(space, tensor []int) bool {
 	for _, a := range space {
 		for _, b := range tensor {
 			first, last := a, b
@@ -87,12 +87,12 @@ func (w *lowering) naivelyFree(space, tensor []int) bool {
 	return true
 }
 
-func (w *lowering) isOn(part, rank int) bool {
+func (w *scheduler) isOn(part, rank int) bool {
 	return w.parts[part].Ranks == nil || slices.Contains(w.parts[part].Ranks, rank)
 }
 
 // isBefore reports whether a part waits for another on a rank, for whatever it waits for.
-func (w *lowering) isBefore(p, q, rank int) bool {
+func (w *scheduler) isBefore(p, q, rank int) bool {
 	for before := range w.parts[:q] {
 		waits := slices.Contains(w.parts[q].After, before) ||
 			w.parts[before].Stream == w.parts[q].Stream

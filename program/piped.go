@@ -15,7 +15,7 @@ import (
 // together.
 func pipelines(x *plan) (*plan, error) {
 	y := x.fork()
-	if d := x.passes.Decided; d != nil {
+	if d := x.guide.Decided; d != nil {
 		for _, name := range d.Piped {
 			y.piped[name] = true
 		}

@@ -52,15 +52,15 @@ func TestPipelineByHand(t *testing.T) {
 			{Name: "w", Type: dtype.Float32, Shape: collective.Shape{100, 4}}},
 			Ops: []program.Op{{Name: "gather", Call: "all_gather", In: []string{"x"}, Out: "xs"},
 				{Name: "up", Kernel: "matmul", In: []string{"xs", "w"}, Out: "h"}, wait(10)}}
-		passes := program.Lowering{Time: timedBy(threeSMs(t))}
+		passes, time := program.Lowering{}, timedBy(threeSMs(t))
 		took := map[program.Pipeline]unit.Time{}
 		for _, passes.Pipeline = range []program.Pipeline{program.NoPipeline, program.RepairedPipeline,
 			program.PipelineIfFaster} {
-			low, err := program.Lower(p, passes, byName)
+			low, err := program.LowerBy(p, passes, program.Guide{Choose: byName, Time: time})
 			require.NoError(t, err)
 			_, found := proof.Verify(low.Schedule, proof.Options{})
 			require.Empty(t, found)
-			took[passes.Pipeline], err = passes.Time(low.Schedule)
+			took[passes.Pipeline], err = time(low.Schedule)
 			require.NoError(t, err)
 			if passes.Pipeline == program.PipelineIfFaster {
 				want := []string{c.note}

@@ -19,7 +19,7 @@ type plan struct {
 	ops     []resolved
 	piped   map[string]bool // first ops of pipelines
 	passes  Lowering
-	choose  Choose
+	guide   Guide
 	chosen  map[string]Chosen // shared by all plans of a program
 	notes   []Note
 	decided Decisions
@@ -73,7 +73,7 @@ type pass struct {
 func passTable() []pass {
 	return []pass{
 		{"layout", func(*Lowering) bool { return true }, layOut},
-		{"lowering", func(l *Lowering) bool { return l.any() }, unlowered},
+		{"lowering", func(l *Lowering) bool { return optional(l) }, unlowered},
 		{"register", func(l *Lowering) bool { return l.Register }, register},
 		{"persistent", func(l *Lowering) bool { return l.Persistent }, persist},
 		{"one_shot", func(l *Lowering) bool { return l.OneShot > 0 && l.SymmetricMemory }, oneShot},
@@ -88,10 +88,10 @@ func passTable() []pass {
 }
 
 // newPlan returns the plan of a program as written.
-func newPlan(l *lookup, passes Lowering, choose Choose) *plan {
+func newPlan(l *lookup, passes Lowering, guide Guide) *plan {
 	x := &plan{Program: l.Program, at: map[string]int{}, roles: map[string]schedule.Role{},
 		homes: map[string]home{}, ops: l.ops, piped: map[string]bool{}, passes: passes,
-		choose: choose, chosen: map[string]Chosen{}, notes: slices.Clone(l.Program.notes)}
+		guide: guide, chosen: map[string]Chosen{}, notes: slices.Clone(l.Program.notes)}
 	for _, t := range l.tensors {
 		x.add(t, l.role(t))
 	}
@@ -165,16 +165,16 @@ func answersOf(ops []resolved) (names []string) {
 	return names
 }
 
-// time returns the time of a plan; known is false where Lowering.Time is nil.
+// time returns the time of a plan; known is false where Guide.Time is nil.
 func (x *plan) time() (t unit.Time, known bool, err error) {
-	if x.passes.Time == nil {
+	if x.guide.Time == nil {
 		return 0, false, nil
 	}
 	w, err := x.emit()
 	if err != nil {
 		return 0, false, err
 	}
-	t, err = x.passes.Time(w.result.Schedule)
+	t, err = x.guide.Time(w.result.Schedule)
 	return t, err == nil, err
 }
 

@@ -28,8 +28,8 @@ func TestRandomPrograms(t *testing.T) {
 	properties.Property("passes keep what is computed", prop.ForAll(func(p random.Program) string {
 		plain, err := program.Lower(p.Program, program.Lowering{}, byName)
 		require.NoError(t, err)
-		p.Lowering.Time = timedBy(machine(t, p.Ranks))
-		low, err := program.Lower(p.Program, p.Lowering, byName)
+		guide := program.Guide{Choose: byName, Time: timedBy(machine(t, p.Ranks))}
+		low, err := program.LowerBy(p.Program, p.Lowering, guide)
 		if err != nil {
 			return err.Error()
 		}

@@ -41,14 +41,14 @@ func register(x *plan) (*plan, error) {
 				why = "it is private"
 			}
 		}
-		if x.passes.Decided == nil {
+		if x.guide.Decided == nil {
 			y.note("register", r.names(), did, why)
 		}
 	}
 	for i := range y.ops {
 		y.ops[i].settle(registered)
 	}
-	if done == 0 || x.passes.Decided != nil {
+	if done == 0 || x.guide.Decided != nil {
 		return y, nil
 	}
 	return y.total("register", x, fmt.Sprintf("%d buffers", done)), nil
@@ -74,7 +74,7 @@ func (r *resolved) settle(registered map[string]bool) {
 func persist(x *plan) (*plan, error) {
 	y := x.fork()
 	y.persistent = true
-	if x.passes.Decided != nil {
+	if x.guide.Decided != nil {
 		return y, nil
 	}
 	done := 0
@@ -121,7 +121,7 @@ func (x *plan) isPersistent(t Tensor) bool { return x.persistent && t.Memory != 
 
 // known adds the parts that register buffers with the other ranks of a call, before it on its
 // stream, and returns their numbers: none where registering is free, or has been done.
-func (w *lowering) known(teams [][]int, stream string, iteration int, names []string) (
+func (w *scheduler) known(teams [][]int, stream string, iteration int, names []string) (
 	numbers []int) {
 	if w.passes.Registering == 0 {
 		return nil
@@ -152,7 +152,7 @@ func (w *lowering) known(teams [][]int, stream string, iteration int, names []st
 }
 
 // registering returns a part in which the host of some ranks registers a buffer.
-func (w *lowering) registering(name string, ranks []int, stream int32) schedule.Part {
+func (w *scheduler) registering(name string, ranks []int, stream int32) schedule.Part {
 	op := kernel.Op{Kind: kernel.Opaque, Time: w.passes.Registering}
 	tensors, _, _ := kernelOf(op, "")
 	word := schedule.Word("register " + name)

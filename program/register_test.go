@@ -23,13 +23,13 @@ func copying(t *testing.T, passes program.Lowering, iterations int, given []prog
 	require.NoError(t, err)
 	d := device.Ideal()
 	d.CopyRate = 10 * unit.Rate(unit.GB)
-	passes.Time = timedBy(sim.Env{Graph: graph, Device: d, Slots: 8})
+	time := timedBy(sim.Env{Graph: graph, Device: d, Slots: 8})
 	p := &program.Program{Name: "two", Ranks: 2, Iterations: iterations, Tensors: given, Ops: ops}
-	low, err := program.Lower(p, passes, byName)
+	low, err := program.LowerBy(p, passes, program.Guide{Choose: byName, Time: time})
 	require.NoError(t, err)
 	_, found := proof.Verify(low.Schedule, proof.Options{})
 	require.Empty(t, found)
-	took, err := passes.Time(low.Schedule)
+	took, err := time(low.Schedule)
 	require.NoError(t, err)
 	return low, took
 }

@@ -33,7 +33,7 @@ func issueOrders() []issueOrder {
 // reorder applies the pass.
 func reorder(x *plan) (*plan, error) {
 	units := x.units()
-	if d := x.passes.Decided; d != nil {
+	if d := x.guide.Decided; d != nil {
 		return x.inOrder(units, d.Order), nil
 	}
 	was, known, err := x.time()

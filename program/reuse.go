@@ -33,7 +33,7 @@ func reuse(x *plan) (*plan, error) {
 	y := x.fork()
 	for _, e := range inOrderOfUse(w.extents(), steps) {
 		if why := e.staysFor(early); why != "" {
-			if !e.stays && x.passes.Decided == nil {
+			if !e.stays && x.guide.Decided == nil {
 				y.note("reuse", []string{e.Name}, "stays", why)
 			}
 			continue
@@ -63,7 +63,7 @@ func reuse(x *plan) (*plan, error) {
 	for i := range spaces {
 		y.share(&spaces[i], i)
 	}
-	if x.passes.Decided != nil {
+	if x.guide.Decided != nil {
 		y.notes = x.notes
 		return y, nil
 	}
@@ -87,7 +87,7 @@ func inOrderOfUse(list []extent, steps int) []extent {
 }
 
 // nameOf returns the name of an op.
-func (w *lowering) nameOf(op int) string { return w.result.Ops[op].Names[0] }
+func (w *scheduler) nameOf(op int) string { return w.result.Ops[op].Names[0] }
 
 // readEarly returns the tensors that an op reads before any has written them.
 func (x *plan) readEarly() map[string]bool {

@@ -79,7 +79,7 @@ func (x *plan) chunksOf(r *resolved) (c *chunks, why string, err error) {
 // does so in all plans of the program.
 func stage(x *plan) (*plan, error) {
 	y := x.fork()
-	if x.passes.Decided != nil {
+	if x.guide.Decided != nil {
 		return y, nil
 	}
 	done := 0
@@ -114,7 +114,7 @@ func stage(x *plan) (*plan, error) {
 
 // staged lowers a call through the communication buffer, and returns its parts and the name of its
 // schedule.
-func (w *lowering) staged(r *resolved, c *chunks, iteration int) (parts []int, name string,
+func (w *scheduler) staged(r *resolved, c *chunks, iteration int) (parts []int, name string,
 	err error) {
 	width := max(c.in, c.out) * c.size
 	buffer := func(side string) (string, schedule.Place) {
@@ -161,7 +161,7 @@ func half(at schedule.Place, i, width int64) schedule.Place {
 
 // copyIn adds the copy of a chunk to the communication buffer, after some parts. In a broadcast
 // only the roots copy.
-func (w *lowering) copyIn(r *resolved, c *chunks, to schedule.Place, i int64, after []int) []int {
+func (w *scheduler) copyIn(r *resolved, c *chunks, to schedule.Place, i int64, after []int) []int {
 	ranks := w.ranksOf(r)
 	if r.call.Kind == collective.Broadcast {
 		ranks = r.roots()
@@ -177,7 +177,7 @@ func (w *lowering) copyIn(r *resolved, c *chunks, to schedule.Place, i int64, af
 }
 
 // copyOut adds the copy of a chunk from the communication buffer.
-func (w *lowering) copyOut(r *resolved, c *chunks, from schedule.Place, i int64) []int {
+func (w *scheduler) copyOut(r *resolved, c *chunks, from schedule.Place, i int64) []int {
 	width := max(c.in, c.out) * c.size
 	p := w.copies(r, "copy out", w.ranksOf(r), c.out, c.length(i))
 	for b := range c.out {
@@ -194,7 +194,7 @@ func at(p schedule.Place, off int64) schedule.Place {
 }
 
 // ranksOf returns the ranks that do an op; nil is all.
-func (w *lowering) ranksOf(r *resolved) (ranks []int) {
+func (w *scheduler) ranksOf(r *resolved) (ranks []int) {
 	for _, team := range r.teams {
 		ranks = append(ranks, team...)
 	}
@@ -203,7 +203,7 @@ func (w *lowering) ranksOf(r *resolved) (ranks []int) {
 
 // copies returns a part in which a copy engine copies blocks of so many elements, on the second
 // stream of a call. The caller sets the places of the blocks.
-func (w *lowering) copies(r *resolved, what string, ranks []int,
+func (w *scheduler) copies(r *resolved, what string, ranks []int,
 	blocks, count int64) schedule.Part {
 	t := kernel.Tensor{Type: r.call.Type, Shape: collective.Shape{count}}
 	same, err := kernel.NewCast(t, t.Type)

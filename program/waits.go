@@ -18,7 +18,7 @@ type batch struct {
 }
 
 // wait derives the waits of every part, besides those it was given.
-func (w *lowering) wait() {
+func (w *scheduler) wait() {
 	used := history[schedule.Buffer]{}
 	touched := map[*schedule.Schedule][]interval[schedule.Buffer]{}
 	for i, b := range w.batches {
@@ -90,7 +90,7 @@ func touches(s *schedule.Schedule) (list []interval[schedule.Buffer]) {
 }
 
 // intervals returns where tensors are stored that are read.
-func (w *lowering) intervals(names []string) (list []interval[schedule.Buffer]) {
+func (w *scheduler) intervals(names []string) (list []interval[schedule.Buffer]) {
 	for _, name := range names {
 		at, t := w.tensors[name], w.plan.tensors[w.at[name]]
 		list = append(list, interval[schedule.Buffer]{memory: at.Tensor, from: at.Offset(0),

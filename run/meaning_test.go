@@ -25,7 +25,7 @@ func TestProgramsMeanTheSame(t *testing.T) {
 				require.NoError(t, err)
 				if plain {
 					for _, p := range s.Programs {
-						p.Lowering = scenarios.Lowering{Pipeline: "off"}
+						p.Lowering = scenarios.Lowering{}
 					}
 				}
 				report, err := s.Run(context.Background(), RunOptions{})

@@ -176,20 +176,13 @@ func (r *runner) lower(p *scenarios.ProgramPoint, before *ProgramResult) (*progr
 	map[string]scenarios.Algorithm, error) {
 	of := programOf(p)
 	of.Name = r.s.Name
-	on := &p.Lowering
-	passes := program.Lowering{OneShot: on.OneShot, SymmetricMemory: on.SymmetricMemory,
-		Bucket: on.Bucket, Coalesce: on.Coalesce, InPlace: on.InPlace, Reorder: on.Reorder,
-		Reuse:      on.Reuse,
-		CommBuffer: on.CommBuffer, Register: on.Register, Registering: on.Registering,
-		Persistent: on.Persistent,
-		Pipeline:   program.Pipeline(slices.Index(program.Pipelines(), on.Pipeline)),
-		Time:       r.taking(p)}
 	chosen := map[string]scenarios.Algorithm{}
+	guide := program.Guide{Choose: r.chooser(p, chosen), Time: r.taking(p)}
 	if before != nil {
-		passes.Decided = &before.Lowered.Decided
+		guide.Decided = &before.Lowered.Decided
 		maps.Copy(chosen, before.chosen)
 	}
-	low, err := program.Lower(of, passes, r.chooser(p, chosen))
+	low, err := program.LowerBy(of, p.Lowering, guide)
 	var wrong *program.Error
 	if errors.As(err, &wrong) {
 		key := "program"

@@ -2,10 +2,12 @@ package scenarios
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"collsim/collective"
 	"collsim/dtype"
+	"collsim/program/lowering"
 	"collsim/unit"
 )
 
@@ -25,18 +27,7 @@ type ProgramPoint struct {
 }
 
 // Lowering is [lowering]: which passes a program goes through.
-type Lowering struct {
-	OneShot, Bucket unit.Bytes // 0: off
-	SymmetricMemory bool
-	Coalesce        bool
-	InPlace         bool
-	Pipeline        string // of Pipelines
-	Reorder, Reuse  bool
-	CommBuffer      unit.Bytes // 0: off
-	Register        bool
-	Registering     unit.Time // of a buffer
-	Persistent      bool
-}
+type Lowering = lowering.Passes
 
 // OfProgram reports whether a point is that of a program: it has no collective of its own.
 func (p *Point) OfProgram() bool { return p.Spec.Ranks == 0 }
@@ -75,9 +66,6 @@ type ProgramOp struct {
 	Microbatch         int    // which repetition it is
 	At                 int    // number of its table: a repeated one makes several
 }
-
-// Pipelines lists the values of lowering.pipeline.
-func Pipelines() []string { return []string{"off", "seed", "repaired", "if faster"} }
 
 func programKeys() []Key {
 	return append([]Key{
@@ -190,7 +178,7 @@ func loweringKeys() []Key {
 		flag("coalesce", "Whether those that stand next to each other become one call."),
 		flag("in_place", "Whether all_reduce and broadcast work in place: on a clone of what they read, "+
 			"or on that if it is dead afterwards."),
-		{Path: "lowering.pipeline", kind: aChoice, Values: Pipelines(), Default: `"off"`,
+		{Path: "lowering.pipeline", kind: aChoice, Values: lowering.Pipelines(), Default: `"off"`,
 			Example: `"repaired"`, Sweep: true,
 			Doc: "Whether an all_gather and the matmuls behind it, and a matmul and the reduce_scatter " +
 				"behind it, become a pipeline on two streams, as torch published it or repaired; or " +
@@ -324,12 +312,13 @@ func (v *view) lowering(l *Lowering) bool {
 		*flag.into, ok = fetchOr(v, "lowering."+flag.key, false)
 		all = all && ok
 	}
-	var ok1, ok2, ok3, ok4, ok5 bool
+	var ok1, ok2, ok4, ok5 bool
 	l.CommBuffer, ok4 = fetchOr(v, "lowering.comm_buffer", unit.Bytes(0))
 	l.Registering, ok5 = fetchOr(v, "lowering.registering", unit.Time(0))
 	l.OneShot, ok1 = fetchOr(v, "lowering.one_shot", 128*unit.KiB)
 	l.Bucket, ok2 = fetchOr(v, "lowering.bucket", unit.Bytes(0))
-	l.Pipeline, ok3 = fetchOr(v, "lowering.pipeline", "off")
+	pipeline, ok3 := fetchOr(v, "lowering.pipeline", "off")
+	l.Pipeline = lowering.Pipeline(slices.Index(lowering.Pipelines(), pipeline))
 	return all && ok1 && ok2 && ok3 && ok4 && ok5
 }
 

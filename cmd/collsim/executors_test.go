@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"collsim/run"
 )
 
 // executorsBlock is what stands between the comments.
@@ -35,4 +37,9 @@ func TestExecutorsDocument(t *testing.T) {
 		return
 	}
 	require.Equal(t, want, string(have), "go test ./cmd/collsim -run Executors -update writes it")
+}
+
+// TestExecutorsOfScenarios: hardware.executor takes every row of the table, and no list besides.
+func TestExecutorsOfScenarios(t *testing.T) {
+	require.Equal(t, executorNames()[1:], new(app).reading(run.LoadOptions{}).Executors)
 }

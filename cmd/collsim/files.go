@@ -147,7 +147,7 @@ const rankInName = "{rank}"
 // is.
 func (a *app) reading(o run.LoadOptions) run.LoadOptions {
 	o.Read, o.ReadArrays, o.Free = a.readWithin, a.readArrays, freeMemory()
-	o.Limit = unit.Bytes(a.inputLimit)
+	o.Limit, o.Executors = unit.Bytes(a.inputLimit), executorNames()[1:]
 	return o
 }
 

@@ -85,7 +85,7 @@ func table() []row {
 			ours: "sim/model sim/internal/flat schedule kernel topology device collective dtype " +
 				"unit random internal/tier",
 			modules: testLibraries()},
-		{path: "program", ours: toAlgos + " kernel"},
+		{path: "program", ours: toAlgos + " kernel program/lowering"},
 		{path: "nccl", ours: toAlgos + " program"},
 		{path: "hw", ours: hw},
 		{path: "hw/...", ours: hw},
@@ -112,8 +112,9 @@ func table() []row {
 				"golang.org/x/image/font", "golang.org/x/image/math/fixed", // plot's fonts
 				"github.com/golang/freetype/raster", // what plot draws PNG with, but in integers
 				"codeberg.org/go-pdf/fpdf"}},        // what plot draws PDF with
-		{path: "scenarios", ours: "collective dtype topology device machine unit internal/diag " +
-			"internal/input internal/ncclnames",
+		{path: "program/lowering", ours: "unit"},
+		{path: "scenarios", ours: "collective dtype topology device machine unit program/lowering " +
+			"internal/diag internal/input internal/ncclnames",
 			modules: []string{"github.com/BurntSushi/toml"}},
 		{path: "run", ours: toHW + " hw/calibrate machine internal/parallel"},
 		{path: "report", ours: "algos/nccl run program scenarios collective unit device schedule " +

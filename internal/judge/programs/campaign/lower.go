@@ -66,10 +66,10 @@ func (o *outcome) find(i int, kind, text string) {
 // and the algorithms of calls that name none. That is ten times as fast, and tries choices that no
 // machine would make.
 func direct(p *draft, seed uint64) (*outcome, error) {
-	passes := loweringOf(p.passes)
+	passes, guide := loweringOf(p.passes), program.Guide{Choose: chooser(seed)}
 	// other passes only print times
 	if passes.Reorder || passes.Pipeline == program.PipelineIfFaster {
-		passes.Time = func(s *schedule.Schedule) (unit.Time, error) {
+		guide.Time = func(s *schedule.Schedule) (unit.Time, error) {
 			n := seed
 			for _, part := range s.Parts() {
 				n = n*31 + uint64(part.Stream)
@@ -80,7 +80,7 @@ func direct(p *draft, seed uint64) (*outcome, error) {
 			return unit.Time(1 + n%1000), nil
 		}
 	}
-	low, err := program.Lower(programOf(p), passes, chooser(seed))
+	low, err := program.LowerBy(programOf(p), passes, guide)
 	if err != nil {
 		return nil, err
 	}
