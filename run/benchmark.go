@@ -139,9 +139,3 @@ func (r *Result) measurable() unit.Time {
 	}
 	return r.Time
 }
-
-// Calls are known after at least three, and mostly after so many.
-const (
-	leastCalls = 3
-	usualCalls = 6
-)

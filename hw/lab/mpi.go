@@ -30,7 +30,7 @@ func (l *Lab) MPI(c mpi.Config) (*mpi.Executor, error) {
 	case l.host == nil:
 		return nil, errClosed
 	case c.Listen != "" || c.Start != nil:
-		return nil, fmt.Errorf("Listen and Start of mpi.Config are the lab's to say")
+		return nil, fmt.Errorf("the lab sets Listen and Start of mpi.Config")
 	}
 	if err := l.desk(); err != nil {
 		return nil, err
