@@ -9,8 +9,8 @@ import (
 	"collsim/schedule"
 )
 
-// affordable is the survey of the schedule, or of one of a smaller count that needs no more memory
-// than there is.
+// affordable surveys the schedule, or one that is rebuilt with a smaller count so that its check
+// fits into o.Memory bytes. It fails if nothing fits, not even a check window by window.
 func affordable(s *schedule.Schedule, o *CheckOptions) (*survey, error) {
 	// Kernels are of the sizes that they are written for.
 	if most := o.Most; most > 0 && s.Spec.Count > most && o.Rebuild != nil &&
@@ -53,7 +53,7 @@ func tooLittle(need, memory int64) error {
 		"memory, or use [check] numbers = false", need, memory)
 }
 
-// rebuilt is the schedule of another count.
+// rebuilt builds the schedule again with another count, and verifies that only the count differs.
 func rebuilt(s *schedule.Schedule, o *CheckOptions, count int64) (*schedule.Schedule, error) {
 	spec := &s.Spec
 	next, err := o.Rebuild(count)
@@ -68,14 +68,15 @@ func rebuilt(s *schedule.Schedule, o *CheckOptions, count int64) (*schedule.Sche
 	return next, nil
 }
 
-// need is what a check of whole memories takes, in bytes, or the largest number there is.
+// need estimates the bytes that a check takes if it holds all memories whole, messages in flight
+// included. It saturates at the largest int64.
 func (v *survey) need() int64 {
 	held := buffers(v.s, v.stored)
 	flying := times(v.inFlight, v.width())
 	return held + min(flying, math.MaxInt64-held)
 }
 
-// width is that of an element in bytes.
+// width returns the size of an element in bytes; 0 for a barrier, which has no data.
 func (v *survey) width() int64 {
 	if v.s.Spec.Kind == collective.Barrier {
 		return 0
@@ -83,7 +84,8 @@ func (v *survey) width() int64 {
 	return int64(v.s.Spec.Type.Width())
 }
 
-// buffers is what all ranks' memories take, in bytes.
+// buffers sums up the bytes of all memories of all ranks. Inputs count only if they are stored. The
+// sum saturates at the largest int64.
 func buffers(s *schedule.Schedule, stored bool) int64 {
 	v := survey{s: s, stored: stored}
 	total := int64(0)
@@ -98,7 +100,7 @@ func buffers(s *schedule.Schedule, stored bool) int64 {
 	return total
 }
 
-// times is a·b, or the largest number there is.
+// times multiplies two numbers that are not negative. It saturates at the largest int64.
 func times(a, b int64) int64 {
 	if hi, lo := bits.Mul64(uint64(a), uint64(b)); hi == 0 && lo <= math.MaxInt64 {
 		return int64(lo)
@@ -106,8 +108,9 @@ func times(a, b int64) int64 {
 	return math.MaxInt64
 }
 
-// smaller is the largest count that is expected to need no more than memory, and less than the
-// schedule's, with the same remainder modulo the number of chunks if there is one.
+// smaller returns the largest count, below the schedule's, that is expected to fit into memory if
+// the present one takes need bytes. It keeps the remainder modulo the number of chunks where it
+// can, so that chunks are as uneven as before.
 func smaller(s *schedule.Schedule, need, memory int64) int64 {
 	count := s.Spec.Count
 	most := max(1, min(scaled(count, max(memory, 0), need), count-1))
@@ -118,8 +121,9 @@ func smaller(s *schedule.Schedule, need, memory int64) int64 {
 	return most
 }
 
-// chunks is the number of pieces that Count is divided into, as far as remainders matter: of
-// channels, blocks, tiles and slices. For kinds with one block a rank, Count is a block.
+// chunks returns the number of pieces that Count is divided into, as far as remainders matter: the
+// product of the numbers of channels, blocks, tiles and slices. Blocks do not count for kinds that
+// have one block for each rank, because there Count is the size of a block.
 func chunks(s *schedule.Schedule) int64 {
 	kind, product := s.Spec.Kind, int64(s.Slices)
 	perRank := kind.Gathers() || kind.Scatters() || kind == collective.AllToAll
@@ -144,9 +148,10 @@ func chunks(s *schedule.Schedule) int64 {
 	return product
 }
 
-// small is how many elements moved in all are not worth dividing; grain how many a sub-step should
-// move at least in a window, and resident how many bytes all memories should take at most: more
-// where moves are made anew for each window, as fewer windows are better then.
+// small bounds the elements moved in all below which windows are not worth their overhead. grain is
+// the least number of elements that a sub-step should move within a window, on average. resident
+// bounds the bytes that all memories of a window should take. residentAnew replaces it where the
+// moves are computed again for each window, since fewer windows are better then.
 const (
 	small    = 1 << 17
 	grain    = 64
@@ -155,8 +160,8 @@ const (
 	residentAnew = 256 << 20
 )
 
-// work is how a check is divided: into windows of so many places, 0 for whole memories, and among
-// so many machines.
+// work says how a check is divided: into windows of this many places (0: memories are held whole),
+// and among this many machines that run at the same time.
 type work struct {
 	window  int64
 	workers int
@@ -176,8 +181,9 @@ func (v *survey) divide(workers int, memory int64) work {
 	return work{0, 1}
 }
 
-// window is how many places of every part are best computed at a time, 0 for whole memories, or
-// if windows cannot be. That many machines then have room in the memory.
+// window chooses the number of places of every part that are computed at a time. It returns 0 to
+// compute whole memories, where windows are impossible or not worth their overhead. The memory, in
+// bytes, then holds one window for each worker.
 func (v *survey) window(workers int, memory int64) int64 {
 	longest := v.longestPart()
 	if v.ragged || v.moved == 0 || longest == 0 || v.moved < small && v.need() <= memory {
@@ -192,7 +198,7 @@ func (v *survey) window(workers int, memory int64) int64 {
 	return min(window, (memory-v.bytes)/int64(workers)/bytes)
 }
 
-// perPlace is how many elements a machine holds for each place of a window, at most.
+// perPlace bounds the number of elements that a machine holds for each place of a window.
 func (v *survey) perPlace() int64 {
 	n := v.inFlight/v.longestPart() + 1
 	for b := schedule.Input; b <= schedule.Scratch; b++ {
@@ -205,7 +211,7 @@ func (v *survey) perPlace() int64 {
 	return n
 }
 
-// scaled is n·a/b, at most n.
+// scaled returns n·a/b, rounded down, but no more than n.
 func scaled(n, a, b int64) int64 {
 	if a >= b || a < 0 {
 		return n
@@ -215,7 +221,7 @@ func scaled(n, a, b int64) int64 {
 	return int64(quotient)
 }
 
-// windows is how many windows there are.
+// windows returns the number of windows of this many places that cover the longest part.
 func (v *survey) windows(window int64) int64 {
 	if window == 0 {
 		return 1

@@ -8,10 +8,11 @@ import (
 	"collsim/schedule"
 )
 
-// cost is what it takes to carry a schedule out: bytes of all memories and of messages on their way
-// at most, and the operations of all kernels, of which wide are in float64 or integers; steps,
-// elements that kernels read and write, of which matmuls packed; bytes that other steps move, and
-// elements of them that are added up.
+// cost holds the resources that the execution of a schedule takes. bytes is the peak of all
+// memories and of messages in flight. flops counts the operations of all kernels, and wide those
+// among them in float64 or integers. elements counts what kernels read and write, and packed those
+// among them of matrix products, which pack their operands first. moved counts the bytes that the
+// other steps move, and summed the elements that they add up.
 type cost struct {
 	bytes, flops, wide      int64
 	steps, elements, packed int64
@@ -92,7 +93,7 @@ func isWide(k *kernel.Op) bool {
 	return !k.A.IsFloat() || k.A == dtype.Float64 || k.B == dtype.Float64
 }
 
-// elementsOf is how many elements a kernel reads and writes.
+// elementsOf counts the elements that a kernel reads and writes.
 func elementsOf(k *kernel.Op) (n int64) {
 	for _, t := range k.Operands() {
 		n = capped(n, t.Shape.Elements())
@@ -100,5 +101,5 @@ func elementsOf(k *kernel.Op) (n int64) {
 	return capped(n, k.Output().Shape.Elements())
 }
 
-// capped is a+b, or the largest number there is.
+// capped adds two numbers that are not negative. It saturates at the largest int64.
 func capped(a, b int64) int64 { return a + min(b, math.MaxInt64-a) }

@@ -8,11 +8,12 @@ import (
 	"collsim/schedule"
 )
 
-// survey is what a schedule does to its memories, found by carrying it out on sizes alone.
+// survey records how a schedule uses its memories: the result of an execution that computes sizes
+// only, no values.
 //
-// Its purpose is to tell whether the schedule may be computed window by window. Let the parts of
-// a memory be the runs of elements that steps name as one block (of one tile, channel and
-// slice). If, over all ranks and steps,
+// It decides whether the schedule may be computed window by window. Let the parts of a memory be
+// the runs of elements that steps name as one block (of one tile, channel and slice). If, over all
+// ranks and steps,
 //
 //	(1) any two parts of a memory are the same or disjoint, and
 //	(2) the operands and destinations of a step are lists of parts of the same lengths in the same
@@ -111,7 +112,7 @@ func (v *survey) forget() { v.kept, v.tapes, v.bytes = false, nil, 0 }
 // holds reports whether a memory is kept.
 func (v *survey) holds(b schedule.Buffer) bool { return b != schedule.Input || v.stored }
 
-// longest is the size of the largest rank's memory.
+// longest returns the number of elements of the largest rank's memory.
 func (v *survey) longest(b schedule.Buffer) int64 {
 	most := int64(0)
 	for rank := range v.s.Spec.Ranks {
@@ -120,7 +121,8 @@ func (v *survey) longest(b schedule.Buffer) int64 {
 	return most
 }
 
-// extent is how many elements of a rank's memory are used. In place all is in the input's.
+// extent returns the number of elements of a rank's memory that are used. If the collective is in
+// place, all buffers are in the input's memory.
 func extent(s *schedule.Schedule, memory schedule.Buffer, rank int) int64 {
 	most := int64(0)
 	for b := schedule.Input; b <= schedule.Scratch; b++ {
