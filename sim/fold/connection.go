@@ -23,8 +23,8 @@ type connection struct {
 	route      int32 // from src's representative; −1 until it sends
 	bounded    bool
 	head, tail int32 // messages, −1 for none
-	// unused is how many slots were never used. Of those used before, freed to last are free again,
-	// in order: marks that say since when.
+	// unused counts the slots that were never used. Slots that are free again form a list of marks,
+	// in order, from freed to last; each mark says since when its slot is free.
 	unused      int32
 	freed, last int32
 	live        int32 // messages that have been sent and not received
@@ -119,7 +119,7 @@ func (e *engine) fill(i int32) {
 	}
 }
 
-// connect is the connection of a key, made if need be.
+// connect returns the connection of a key, which it makes on first use.
 func (e *engine) connect(key connectionKey) int32 {
 	if c, ok := e.connBy[key]; ok {
 		return c

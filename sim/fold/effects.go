@@ -8,7 +8,7 @@ import (
 	"collsim/unit"
 )
 
-// effect is what a class does to its members' peers of another class.
+// effect describes an event that a class causes at its members' peers in another class.
 type effect struct {
 	from, place int32 // of the peers, as seen from there
 	to, end     int32 // of its ins, or outs
@@ -111,10 +111,10 @@ func (e *effect) same(o *effect) bool {
 		e.at == o.at && e.bytes == o.bytes && e.part == o.part
 }
 
-// covers is how many ranks of its class an effect comes to.
+// covers counts the ranks of its class that an effect reaches.
 func (q *refinement) covers(e *effect) int32 { return q.count(e.to, q.placeOf(e), e.from, e.place) }
 
-// placeOf is at which place those have their peer to whom an effect comes.
+// placeOf returns the place at which the affected ranks have the peer that caused the effect.
 func (q *refinement) placeOf(e *effect) int32 {
 	x := &q.scripts[q.classes[e.to].script]
 	if e.kind == slotFree {
@@ -169,7 +169,8 @@ func (q *refinement) divideBy(class, place int32, such func(class, back int32) b
 	})
 }
 
-// divideAs makes a class of those of another of which such says so, or of the others.
+// divideAs splits a class as divide does: such selects the members of one part. The new class gets
+// a copy of the state and of the effects that are still to come from or to the class.
 func (q *refinement) divideAs(class int32, such func(rank int32) bool) {
 	fresh := q.divide(class, such)
 	q.classes = append(q.classes, q.classes[class].clone())

@@ -8,8 +8,8 @@ import (
 	"collsim/sim/model"
 )
 
-// RunEither is Run where ranks are alike, and else RunUneven, where that does. Errors are those of
-// Run.
+// RunEither simulates a schedule with Run if its ranks are alike, and otherwise with RunUneven if
+// that is able to. Errors are those of Run.
 func RunEither(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
 	return runEither(s, env, func() (*model.Totals, error) { return Run(s, env) })
 }
@@ -32,15 +32,15 @@ func runEither(s *schedule.Schedule, env *model.Env,
 	return totals, err
 }
 
-// isChanged reports whether some links are not as the network has them, but no more than RunUneven
-// plays.
+// isChanged reports whether some links differ from those that the network was made with, but no
+// more of them than RunUneven handles.
 func isChanged(s *schedule.Schedule, env *model.Env) bool {
 	changes := len(env.Graph.Changes())
 	return changes > 0 && changes <= mostUnevenRamps(int32(s.Spec.Ranks))
 }
 
-// RunBriefly is RunEither where that is sure to be quicker than a sweep of all ranks, or soon turns
-// out to be: where few ranks are alike it may be long until what they do repeats itself.
+// RunBriefly simulates as RunEither does, but gives up where simulating all ranks may be quicker.
+// Where few ranks are alike, it may take long until a steady state repeats itself.
 func RunBriefly(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
 	return runEither(s, env, func() (*model.Totals, error) { return playAtMost(s, env, Brief(s)) })
 }
@@ -53,7 +53,8 @@ const (
 	keptFor        = 16 // steps of a lane
 )
 
-// Brief is how many sub-steps of a schedule with a group RunBriefly plays at most.
+// Brief returns the largest number of sub-steps that RunBriefly simulates of a schedule with a
+// group; math.MaxInt64 where it sets no limit.
 func Brief(s *schedule.Schedule) int64 {
 	if s.Teams() != nil || s.Parts() != nil {
 		return math.MaxInt64

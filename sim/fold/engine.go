@@ -7,10 +7,11 @@ import (
 	"collsim/unit"
 )
 
-// engine is the state of a run: of the ranks that stand for their classes, in flat arrays. A lane
-// is one of theirs. What a lane sends to a rank arrives at the same time as what that rank's
-// representative is sent by whoever stands as far from it: so a connection is named by the lane
-// that receives, and by who sends as seen from there.
+// engine holds the state of a run in flat arrays, for the representatives of the classes only. A
+// lane is a lane of a representative. By symmetry, what a lane sends to any rank arrives at the
+// same time as a message that the rank's representative receives from a peer at the same distance.
+// So a connection is named by the lane that receives, and by the sender's position relative to that
+// lane's rank.
 type engine struct {
 	rules  model.Rules
 	sym    *symmetry
@@ -18,7 +19,7 @@ type engine struct {
 	slices int32
 	totals model.Totals // of the representatives
 	played int64        // sub-steps so far, without those that were left out
-	most   int64        // that it may play
+	most   int64        // such sub-steps at most
 	why    string       // the symmetry broke: why
 	probe  *probe
 
@@ -61,7 +62,7 @@ type orbit struct {
 	went uint64 // how many it has brought to its end
 }
 
-// lane is what is kept of a lane.
+// lane holds the state of a lane.
 type lane struct {
 	cursor   schedule.Cursor
 	end      model.Moment // of the step before
@@ -87,7 +88,7 @@ type lane struct {
 // isOver reports whether a lane has come to its end.
 func (l *lane) isOver() bool { return l.waits == forEver || l.cursor.Done() }
 
-// waiting is what a lane that cannot go on waits for.
+// waiting names the kind of thing that a lane waits for.
 type waiting uint8
 
 const (
@@ -107,7 +108,7 @@ type action struct {
 	sizes    []size // by slice
 }
 
-// size is what a sub-step moves and costs.
+// size holds the bytes that a sub-step moves and the time that it takes.
 type size struct {
 	bytes unit.Bytes // notYet, or unknown
 	cost  unit.Time
@@ -115,7 +116,7 @@ type size struct {
 
 const (
 	notYet  unit.Bytes = -1
-	unknown unit.Bytes = -2 // the messages tell
+	unknown unit.Bytes = -2 // the step does not say; the messages received do
 )
 
 func newEngine(s *schedule.Schedule, env *model.Env, sym *symmetry, net *links) *engine {
@@ -146,7 +147,7 @@ func newEngine(s *schedule.Schedule, env *model.Env, sym *symmetry, net *links) 
 	return e
 }
 
-// run plays the representatives to their end, as far as the symmetry holds.
+// run simulates the representatives to their end, or until the symmetry breaks.
 func (e *engine) run() {
 	if e.fair != nil {
 		e.runFluid()
@@ -191,8 +192,9 @@ func (e *engine) runLanes() {
 	}
 }
 
-// start is S of a lane's step, if all is known that it depends on; otherwise the lane waits for
-// the first thing that is not: messages, then slots, then events, as in every engine.
+// start returns the time S at which a lane's step starts (docs/time.md), if everything that it
+// depends on is known. Otherwise the lane waits for the first thing that is not: messages, then
+// slots, then events, as in every engine.
 func (e *engine) start(i int32) (at model.Moment, known bool) {
 	l := &e.lanes[i]
 	a := &e.actions[l.action]
@@ -281,7 +283,7 @@ func (e *engine) perform(i int32, start model.Moment) {
 	}
 }
 
-// moved is n of a sub-step, and D − S.
+// moved returns the bytes n that a sub-step moves, and its duration D − S (docs/time.md).
 func (e *engine) moved(l *lane, a *action) (unit.Bytes, unit.Time) {
 	slice := l.cursor.Slice()
 	for len(a.sizes) <= int(slice) {
@@ -342,7 +344,8 @@ func (e *engine) finish(i int32) {
 	e.wake(i)
 }
 
-// oneDone tells a lane that one more of the things that its step waits for is over.
+// oneDone notes that one of the things that a lane's step waits for is over. With the last one the
+// step ends.
 func (e *engine) oneDone(i int32, at model.Moment) {
 	l := &e.lanes[i]
 	l.until = model.Later(l.until, at)
@@ -351,10 +354,11 @@ func (e *engine) oneDone(i int32, at model.Moment) {
 	}
 }
 
-// left tells that the last byte of a message has left its first node.
+// left notes that the last byte of a message has left its first node.
 func (e *engine) left(m int32, at model.Moment) { e.oneDone(e.messages[m].lane, at) }
 
-// arrived tells that the last byte of a message has come to its end.
+// arrived notes that the last byte of a message has reached its receiver, and wakes a lane that
+// waits for it.
 func (e *engine) arrived(m int32, at model.Moment) {
 	x := &e.messages[m]
 	x.at, x.isHere = at.Plus(x.late), true

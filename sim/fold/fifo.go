@@ -60,7 +60,7 @@ func (e *engine) newPacket(p packet) int32 {
 	return i
 }
 
-// ask is a packet's request for its next link.
+// ask makes a packet's request for its next link.
 func (e *engine) ask(p int32, at model.Moment, key uint64) model.Request {
 	return model.Ask(at, e.net.network.Hops[e.packets[p].hop], key, p)
 }
@@ -101,7 +101,8 @@ func (e *engine) unambiguous(r *model.Request, h int32) bool {
 	return x.from == y.from && x.before == y.before || e.net.inOrder(x, y)
 }
 
-// firstLink is the first link's part: the lane lets go of the packet.
+// firstLink lets a packet's first link carry it from start to over. The lane is then rid of the
+// packet: it puts out the message's next one, or the whole message has left.
 func (e *engine) firstLink(i int32, start, over model.Moment) {
 	p := &e.packets[i]
 	p.isFirst = false

@@ -29,7 +29,7 @@ type flow struct {
 	rest         model.Rest
 }
 
-// level is what a solution knows of an end of a flow.
+// level holds the result of a max-min solution at one end of a flow.
 type level struct {
 	rate    uint64 // 0: it is not found yet
 	covered int32  // of members whose peer has found it
@@ -51,13 +51,14 @@ type flowEnd struct {
 	end int32
 }
 
-// filled is what is left of a link for those of its flows whose rate is not found yet.
+// filled holds a link's rest for the flows whose rate is not found yet: the rate that is left, and
+// how many such flows there are.
 type filled struct {
 	left  uint64
 	flows uint64
 }
 
-// share is what each of them gets if it is full; NoCap where there are none.
+// share returns the rate that each of these flows gets if the link is full; NoCap without flows.
 func (f *filled) share() uint64 {
 	if f.flows == 0 {
 		return model.NoCap
@@ -65,7 +66,7 @@ func (f *filled) share() uint64 {
 	return f.left / f.flows
 }
 
-// spoke is a link.
+// spoke returns the state of a link.
 func (q *refinement) spoke(s spokeOf) *spoke {
 	if s.way == up {
 		return &q.classes[s.class].up
@@ -73,7 +74,7 @@ func (q *refinement) spoke(s spokeOf) *spoke {
 	return &q.classes[s.class].down
 }
 
-// level is what is known of an end.
+// level returns the result of the present solution at an end of a flow.
 func (q *refinement) level(f flowEnd) *level {
 	if f.way == up {
 		return &q.classes[f.class].outs[f.end].level
@@ -81,7 +82,7 @@ func (q *refinement) level(f flowEnd) *level {
 	return &q.classes[f.class].ins[f.end].level
 }
 
-// wire is where a flow's end leads.
+// wire returns the connection's end that belongs to a flow's end: the peer's place, and the lanes.
 func (q *refinement) wire(f flowEnd) wire {
 	x := &q.scripts[q.classes[f.class].script]
 	if f.way == up {
@@ -90,7 +91,7 @@ func (q *refinement) wire(f flowEnd) wire {
 	return x.ins[f.end]
 }
 
-// other is the other end of a flow, in the class at an edge.
+// other returns the other end of a flow, in the class of the peers at an edge.
 func (q *refinement) other(w wire, f flowEnd, e *edge) flowEnd {
 	x := &q.scripts[q.classes[e.class].script]
 	list := x.outs
@@ -141,7 +142,8 @@ func (q *refinement) push(class, end int32, at unit.Time) {
 	q.queue.Push(flat.Entry[unit.Time]{First: at, Second: uint64(class), Item: end})
 }
 
-// nextTime is when the next flow begins or ends.
+// nextTime returns the time when the next flow begins or ends; never if none does. It drops
+// outdated entries of the queue.
 func (q *refinement) nextTime() unit.Time {
 	for len(q.queue) > 0 {
 		x := &q.queue[0]
@@ -269,7 +271,8 @@ func (q *refinement) reach() {
 	}
 }
 
-// leastLimit is the least cap of the flows out of a class whose rate is not found yet.
+// leastLimit returns the least rate limit among the flows out of a class whose rate is not found
+// yet.
 func (q *refinement) leastLimit(i int) uint64 {
 	least := model.NoCap
 	if s := q.here[i]; s.way == up && q.filled[i].flows > 0 {

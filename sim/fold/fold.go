@@ -8,18 +8,19 @@ import (
 	"collsim/unit"
 )
 
-// NotFolded says why the engine does not play a schedule. Another one has to.
+// NotFolded reports why this engine does not simulate a schedule. The caller then uses another
+// engine.
 type NotFolded struct {
 	Why    string
 	IsLong bool // RunBriefly could have gone on
 }
 
-// Error is what was not proven.
+// Error says what was not proven.
 func (e *NotFolded) Error() string { return "not folded: " + e.Why }
 
-// Run plays a schedule in an environment that has been found valid for it, if it can prove that
-// ranks do the same. Errors are: *NotFolded; and a *schedule.StallError, that of sim/event. All
-// else that is wrong with a run is left to that, and is *NotFolded too.
+// Run simulates a schedule in an environment that has been found valid for it, if it can prove that
+// ranks do the same. Its errors are *NotFolded, and *schedule.StallError, as from sim/event.
+// Whatever else is wrong with a run is *NotFolded too: sim/event then reports it.
 func Run(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
 	if s.Group == nil && s.HasRoles() {
 		if why := plays(s, env); why != "" {
@@ -38,8 +39,8 @@ func playAtMost(s *schedule.Schedule, env *model.Env, most int64) (*model.Totals
 	return e.finished(), nil
 }
 
-// play is the engine at the end of a run of at most so many sub-steps, of which it has written a
-// log unless that is nil.
+// play simulates up to most sub-steps and returns the engine after them. It writes a log unless
+// log is nil.
 func play(s *schedule.Schedule, env *model.Env, log *model.Log, most int64) (*engine, error) {
 	if why := plays(s, env); why != "" {
 		return nil, &NotFolded{Why: why}
@@ -81,9 +82,9 @@ func play(s *schedule.Schedule, env *model.Env, log *model.Log, most int64) (*en
 	return nil, &NotFolded{Why: why}
 }
 
-// Classes is how many ranks stand for all, as far as the network itself knows of a symmetry; 0
-// where that cannot be told without a look at all routes, or nothing is folded. In the midst of a
-// run the symmetry may still be found not to hold.
+// Classes returns the number of representatives that a run simulates, if the network itself knows
+// of a symmetry. It returns 0 if only a look at all routes could show one, or if the engine cannot
+// simulate the schedule. A run may still find that the symmetry does not hold.
 func Classes(s *schedule.Schedule, env *model.Env) int {
 	if plays(s, env) != "" {
 		return 0
@@ -99,9 +100,9 @@ func Classes(s *schedule.Schedule, env *model.Env) int {
 	return 0
 }
 
-// Played is how many ranks are played for all where the engine begins: Classes, and where the
-// network itself knows of no symmetry, what a look at all routes finds; 0 if it does not begin, or
-// that cannot be told.
+// Played returns the number of representatives that the engine begins to simulate. That is Classes,
+// or, where the network itself knows of no symmetry, what a look at all routes finds. It returns 0
+// if the engine does not begin, or if the number is not known before the run.
 func Played(s *schedule.Schedule, env *model.Env) int {
 	if n := Classes(s, env); n > 0 || s.Group == nil || plays(s, env) != "" {
 		return n
@@ -115,7 +116,7 @@ func Played(s *schedule.Schedule, env *model.Env) int {
 	return 0
 }
 
-// plays says why a schedule, or what it runs on, is none that the engine knows; empty if it is.
+// plays explains why the engine cannot simulate a schedule in an environment; empty if it can.
 func plays(s *schedule.Schedule, env *model.Env) string {
 	d := &env.Device
 	switch {
@@ -185,7 +186,7 @@ func (l *links) visit(s *schedule.Schedule) bool {
 	return true
 }
 
-// finished is what there is to tell of a run that has come to its end, of all ranks: by classes.
+// finished sums up a run that has ended, for all ranks: by classes.
 func (e *engine) finished() *model.Totals {
 	r, times := e.totals, len(e.sym.elements)
 	r.Steps *= int64(times)

@@ -42,7 +42,8 @@ type links struct {
 // common.
 type seen struct{ kind, class, to, far int32 }
 
-// place is where a link of an orbit is found: on a route.
+// place locates a link of an orbit: hop is its index on the route from src to dst, and number its
+// number in the orbit.
 type place struct {
 	src, dst, hop, number int32
 	isPair                bool // it belongs to two ranks
@@ -101,7 +102,7 @@ func (l *links) look(src, dst int32) {
 	}
 }
 
-// hop is a link of a route, which is at p, after another one, −1 for none.
+// hop describes a link of a route that is found at p. It comes after the hop from, −1 for none.
 func (l *links) hop(from int32, p place, link int32) hop {
 	orbit, number := l.place(link, p)
 	h := hop{orbit: orbit, number: number, from: -1}
@@ -114,7 +115,7 @@ func (l *links) hop(from int32, p place, link int32) hop {
 	return h
 }
 
-// route is the number of the route from a class's representative to a rank.
+// route enters the route from a class's representative to a rank, and returns its number.
 //
 // REQUIRES: holds has reported true.
 func (l *links) route(class, dst int32) int32 {
@@ -139,7 +140,7 @@ func (l *links) route(class, dst int32) int32 {
 	return number
 }
 
-// take is the number of a route of so many links that nobody uses, or the next one.
+// take returns the number of an unused route of this many links, or that of a new route.
 func (l *links) take(links int) (number int32, isNew bool) {
 	if links < len(l.unused) {
 		if all := l.unused[links]; len(all) > 0 {
@@ -160,10 +161,11 @@ func (l *links) forget(route int32) {
 	l.unused[links] = append(l.unused[links], route)
 }
 
-// onPath is a hop by its place on a route.
+// onPath returns a hop by its index among the hops of all routes.
 func (l *links) onPath(i int32) *hop { return &l.hops[l.path[i]] }
 
-// place is which orbit a link is of, and its number in it. It is the link at p.
+// place returns the orbit of a link, and the link's number in it. p is a place where the link is
+// found; if the link begins a new orbit, the orbit keeps p.
 func (l *links) place(link int32, p place) (orbit, number int32) {
 	if !l.moves {
 		return l.orbit[link], l.number[link]
@@ -181,7 +183,8 @@ func (l *links) place(link int32, p place) (orbit, number int32) {
 	return orbit, p.number
 }
 
-// see is a link's anchor, and its number in the orbit.
+// see returns what a link's anchor has in common with those of its orbit, and the link's number in
+// the orbit.
 //
 // REQUIRES: the network knows of the symmetry.
 func (l *links) see(link int32) (s seen, number int32) {
@@ -205,11 +208,12 @@ func (l *links) append(link int32) {
 		Latency: x.Latency})
 }
 
-// port is that of a link of an orbit.
+// port returns the port number of a link of an orbit.
 func (l *links) port(orbit, number int32) int32 { return l.graph.Link(l.at(orbit, number)).Port }
 
-// lowest is the link of an orbit with the lowest index. Links of one kind are numbered as their
-// ranks, and so are those between two ranks unless digits are carried apart.
+// lowest returns the link of an orbit with the lowest index. Links of one kind are numbered in the
+// order of their ranks, so that it is number 0. Links between two ranks are an exception if the
+// group has several digits, since digits do not carry into each other.
 func (l *links) lowest(orbit int32) int32 {
 	link := l.at(orbit, 0)
 	if l.moves && (!l.places[orbit].isPair || len(l.sym.group) == 1) {
@@ -221,7 +225,7 @@ func (l *links) lowest(orbit int32) int32 {
 	return link
 }
 
-// at is a link of an orbit.
+// at returns the index of a link in the network, by its orbit and its number there.
 func (l *links) at(orbit, number int32) int32 {
 	if l.moves {
 		p, s := &l.places[orbit], l.sym
@@ -288,8 +292,8 @@ func (l *links) alike(from, to, element int32) bool {
 	return true
 }
 
-// inOrder reports whether what comes by two hops to one link is told apart by the ports that they
-// come by in the same way at all links of the orbit.
+// inOrder reports whether the ports of two hops to one link have the same order at all links of the
+// orbit. Among requests of one time, the port decides which comes first.
 func (l *links) inOrder(a, b *hop) bool {
 	key := [4]int32{a.from, a.before, b.from, b.before}
 	if known, ok := l.ordered[key]; ok {

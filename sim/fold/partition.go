@@ -9,8 +9,8 @@ import (
 	"collsim/unit"
 )
 
-// partition is ranks in classes of which all members do the same. It begins with their kinds; a
-// class is divided when the run finds two of its members to differ (refinement.go).
+// partition divides the ranks into classes whose members all do the same. It begins with their
+// kinds. A class is divided when the run finds that two of its members differ (refinement.go).
 type partition struct {
 	of       []int32    // the class of each rank
 	order    []int32    // ranks by class
@@ -25,7 +25,7 @@ type partition struct {
 // place of its own.
 type edge struct{ class, back, count int32 }
 
-// kind is what ranks have in common before anything has happened.
+// kind holds the properties that ranks have in common before anything has happened.
 type kind struct {
 	role     int32
 	start    unit.Time
@@ -34,7 +34,7 @@ type kind struct {
 	rank     int32 // the first that is of it
 }
 
-// line is what a link is like.
+// line holds the parameters of a link.
 type line struct {
 	bandwidth unit.Rate
 	latency   unit.Time
@@ -109,7 +109,7 @@ func newPartition(s *schedule.Schedule, env *model.Env, most int) (*partition, [
 
 func (p *partition) peersOf(rank int32) []int32 { return p.peers[p.first[rank]:p.first[rank+1]] }
 
-// members are the ranks of a class; the first stands for all.
+// members returns the ranks of a class; the first stands for all.
 func (p *partition) members(class int32) []int32 { return p.order[p.from[class]:p.to[class]] }
 
 func (p *partition) size(class int32) int32 { return p.to[class] - p.from[class] }
@@ -129,8 +129,8 @@ func (p *partition) add(class int32, place int, other, back, count int32) {
 	p.edges[class][place] = append(list, edge{other, back, count})
 }
 
-// count is how many members of a class have, at a place, a peer of another one, which has them at a
-// place of its own.
+// count returns the number of members of a class that have a peer of class other at a place, where
+// the peer has them at its place back.
 func (p *partition) count(class, place, other, back int32) int32 {
 	for _, e := range p.edges[class][place] {
 		if e.class == other && e.back == back {
@@ -140,10 +140,10 @@ func (p *partition) count(class, place, other, back int32) int32 {
 	return 0
 }
 
-// divide makes a class of those members of another of which such says so, or of the others if
-// these are fewer, and tells its number.
+// divide splits a class into the members for which such returns true, and the rest. The smaller
+// part becomes a new class, whose number it returns.
 //
-// REQUIRES: it says so of some, and not of all.
+// REQUIRES: such returns true for some members, and false for others.
 func (p *partition) divide(class int32, such func(rank int32) bool) int32 {
 	all := p.members(class)
 	end := len(all)

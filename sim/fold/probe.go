@@ -36,8 +36,8 @@ type ahead struct {
 	in                 unit.Time // from the state's time
 }
 
-// Record plays a schedule as Run does, and writes into an empty log what the representatives do,
-// and what repeats itself and was not played.
+// Record simulates a schedule as Run does, and logs the steps of the representatives. It notes the
+// repetitions that were skipped. The log must be empty.
 func Record(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, error) {
 	if s.Group == nil && s.HasRoles() {
 		return nil, &NotFolded{Why: "of a schedule whose ranks have roles no step is written down"}
@@ -91,7 +91,7 @@ func (p *probe) describe(record int32, c *schedule.Cursor) {
 	p.log.Details[record] = model.DetailOf(&p.step, c)
 }
 
-// comesTo tells that nothing happens any more before a time.
+// comesTo notes that nothing happens any more before a time.
 func (p *probe) comesTo(now unit.Time) {
 	if p != nil {
 		p.now = now
@@ -109,16 +109,17 @@ func (p *probe) ahead(list []ahead, now unit.Time) []ahead {
 	return list
 }
 
-// keeps tells that the present state is kept.
+// keeps notes the logged steps that are still ahead of the state that the engine keeps for
+// comparison.
 func (p *probe) keeps(now unit.Time) {
 	if p != nil {
 		p.kept = p.ahead(p.kept[:0], now)
 	}
 }
 
-// canLeaveOut reports whether what begins from the kept state's time on and before now is what the
-// engine found to repeat itself. It is not where steps that take no time lie before one of the two
-// states at its very time and not before the other.
+// canLeaveOut reports whether the log from the kept state to now holds exactly the repetition that
+// the engine found. It does not if steps that take no time fall on the time of a state, and come
+// before one of the two states but after the other.
 func (p *probe) canLeaveOut(now unit.Time) bool {
 	return p == nil || slices.Equal(p.kept, p.ahead(nil, now))
 }

@@ -9,9 +9,9 @@ import (
 	"collsim/unit"
 )
 
-// queues is FIFO sharing of the links of classes. What asks for the link to a rank at one moment
-// comes by different ports of the switch, which decide: those of a rank's peers. A class of which
-// some members have them in another order than others is divided.
+// queues shares the links of classes first in, first out. Requests for the link to a rank that are
+// made at one moment come by different ports of the switch, those of the rank's peers. The ports
+// decide their order. A class is divided if its members have these ports in different orders.
 type queues struct {
 	asked    flat.Heap[unit.Time] // model.Ask
 	requests []request
@@ -113,11 +113,12 @@ func (q *refinement) forget(i int32) request {
 	return r
 }
 
-// place is where a request for the link to a rank comes from.
+// place returns the place of the peer that asks, among the peers of the rank that the link leads
+// to.
 func (r *request) place() int32 { return int32(r.key >> 32) }
 
-// order puts requests for the link to a rank in the order of the ports that they come by, or tells
-// two places of which not all members of the class have the same one first.
+// order sorts requests for the link to a rank by the ports that they come by. If not all members of
+// the class have the same order, it returns two places whose order differs.
 func (q *refinement) order(class int32, all []int32) (a, b int32, differ bool) {
 	places := []int32{}
 	for _, i := range all {
@@ -160,7 +161,7 @@ func (q *refinement) isOrdered(class, rep, a, b int32) bool {
 // before reports whether a rank's peer at one place comes by a lower port than that at another.
 func (q *refinement) before(rank, a, b int32) bool { return q.port(rank, a) < q.port(rank, b) }
 
-// port is that of the switch by which a rank's peer at a place comes.
+// port returns the switch port of a rank's peer at a place.
 func (q *refinement) port(rank, place int32) int32 {
 	link, _ := q.rules.Graph.Spokes(q.peersOf(rank)[place])
 	return link // a star's ports are in the order of its links up
@@ -177,7 +178,7 @@ func (q *refinement) carry(r *request) (start, over model.Moment) {
 	return start, over
 }
 
-// lead is the bandwidth of the slower link from a class to its peers at an edge.
+// lead returns the lower bandwidth of two links: up from a class, and down to its peers at an edge.
 func (q *refinement) lead(class int32, e *edge) unit.Rate {
 	return min(q.classes[class].up.bandwidth, q.classes[e.class].down.bandwidth)
 }

@@ -8,7 +8,7 @@ import (
 	"collsim/unit"
 )
 
-// finished is what there is to tell of all ranks, by class.
+// finished sums up the run for all ranks, by class.
 func (q *refinement) finished() *model.Totals {
 	g := q.rules.Graph
 	var orbits []spokeOf
@@ -61,7 +61,7 @@ func (q *refinement) finished() *model.Totals {
 	return r
 }
 
-// playsClasses says why a schedule with roles is none that is played by classes.
+// playsClasses explains why a schedule with roles cannot be simulated by classes; empty if it can.
 func playsClasses(s *schedule.Schedule, env *model.Env) string {
 	if !s.AlikeInRoles() {
 		return "the schedule declares no group, and ranks of a role move more than others"
@@ -75,7 +75,7 @@ func playsClasses(s *schedule.Schedule, env *model.Env) string {
 	return playsLines(env)
 }
 
-// playsLines says why links are none that are played by classes.
+// playsLines explains why links cannot be simulated by classes; empty if they can.
 func playsLines(env *model.Env) string {
 	links := 1 // like all others
 	if len(env.Graph.Changes()) > 0 {
@@ -93,10 +93,12 @@ func playsLines(env *model.Env) string {
 	return ""
 }
 
-// rolesClasses is how many classes there are at most, of what has been seen of double trees: 40 to
-// 350 under fluid sharing, and of FIFO with a step or two a lane, 800 of a power of two, 8000
-// of others; and up to 40 more for each of a few ranks or links that are unlike others. With more
-// steps FIFO tells most ranks apart: only the run tells.
+// rolesClasses estimates the number of classes that a run of a schedule with roles ends with, at
+// most. The bounds come from runs of double trees. Under fluid sharing these had 40 to 350 classes.
+// Under FIFO with a step or two a lane they had 800 if the number of ranks is a power of two, and
+// 8000 otherwise. Each of a few ranks or links that differ from the others adds up to 40. Under
+// FIFO with more steps most ranks come to differ: the number is then 0, for not known before the
+// run.
 func rolesClasses(s *schedule.Schedule, env *model.Env) int {
 	if playsClasses(s, env) != "" {
 		return 0

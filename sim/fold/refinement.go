@@ -8,20 +8,21 @@ import (
 	"collsim/unit"
 )
 
-// Where no group takes ranks to each other, as in a tree, ranks that do the same are found while
-// the run goes on. It begins with a class for each kind of rank, and one plays for all of a class.
-// What a class does to others (a flow begins and ends, a message has come, a slot is free) it does
-// to all ranks that its members have as peers: if these are all of a class, that goes on as one;
-// if they are some of it, the class is divided, and both go on from the state that they had in
-// common. So two ranks are of one class in the end if all that has happened to them was the same,
-// at the same times, whoever their peers are. That is far coarser than what tells apart who a rank
-// is: the two trees of a double tree have as many pairs of places as half the ranks.
+// refinement simulates a schedule in which no group takes ranks to each other, as in a tree. It
+// finds the ranks that do the same during the run. It begins with a class for each kind of rank,
+// and simulates one member for all. What a class does to others (a flow begins or ends, a message
+// has come, a slot is free) it does to all peers of its members. If these are all members of
+// another class, that class goes on as one. If they are only some of its members, the class is
+// divided, and both parts go on from their common state. So two ranks end in one class if the same
+// happened to both at the same times, even if their peers are different ranks. That makes far fewer
+// classes than to distinguish ranks by their places in the schedule: in a double tree, half as many
+// pairs of places exist as ranks.
 //
-// What happens at one instant may come to parts of a class from different classes. So a class is
-// divided only when nothing else happens at that instant (of FIFO: in that wave).
+// Effects on parts of a class may come from several classes at one instant. So a class is divided
+// only when nothing else happens at that instant (under FIFO: in that wave).
 //
-// All ranks are around one switch, by links up to it, and down from it. If some of these are not
-// like the others, such ranks are of a kind of their own.
+// All ranks are around one switch, each with a link up to it and a link down from it. A rank whose
+// links differ from the others is of a kind of its own.
 type refinement struct {
 	rules   model.Rules
 	scripts []script
@@ -49,7 +50,7 @@ type alike struct {
 
 	waiting []int32    // FIFO: its requests,
 	went    []int32    // how many packets have gone to the peers at each place,
-	inOrder [][2]int32 // and places of which the first comes before the second at all members
+	inOrder [][2]int32 // pairs of places, in this order at all members
 }
 
 // ownLane is the state of a lane.
@@ -62,14 +63,14 @@ type ownLane struct {
 	posts   []model.Moment
 }
 
-// inEnd is where messages come in.
+// inEnd holds the receiving end of a connection.
 type inEnd struct {
 	came []model.Moment // messages that are not yet received
 	told int32          // slots that it has freed
 	level
 }
 
-// outEnd is where messages go out.
+// outEnd holds the sending end of a connection.
 type outEnd struct {
 	freed []model.Moment // slots that are free again
 	used  int32          // slots that have been used before
@@ -80,7 +81,7 @@ type outEnd struct {
 	level
 }
 
-// spoke is what a link of a rank has carried.
+// spoke holds the state of a link between a rank and the switch.
 type spoke struct {
 	line
 	capacity  uint64 // fluid: 0 where it has no limit
@@ -93,7 +94,7 @@ type spoke struct {
 	index     int32     // in it
 }
 
-// playClasses is the run of a schedule whose ranks have roles.
+// playClasses simulates a schedule whose ranks have roles, in at most this many classes.
 func playClasses(s *schedule.Schedule, env *model.Env, most int) (*model.Totals, error) {
 	if why := playsClasses(s, env); why != "" {
 		return nil, &NotFolded{Why: why}
@@ -116,7 +117,7 @@ func playClasses(s *schedule.Schedule, env *model.Env, most int) (*model.Totals,
 	q.alignLeads()
 	q.run(most)
 	if q.why == "" && !q.isOver() {
-		q.why = "a step waits for ever, or a message is never received" // sim/event says of which rank
+		q.why = "a step waits for ever, or a message is never received" // sim/event names the rank
 	}
 	if q.why != "" {
 		return nil, &NotFolded{Why: q.why}
@@ -173,7 +174,7 @@ func (q *refinement) wake(class int32) {
 	}
 }
 
-// run plays the classes, as long as they are no more than so many.
+// run simulates the classes to their end, or until there are more than most of them.
 func (q *refinement) run(most int) {
 	now := unit.Time(0)
 	for q.why == "" {
@@ -291,7 +292,8 @@ func (q *refinement) step(class int32, lane int) bool {
 	return true
 }
 
-// left tells a lane that one of the things is over before which its action does not end.
+// left notes that one of the things that a lane's action waits for is over. With the last one the
+// action ends.
 func (q *refinement) left(class, lane int32, at model.Moment) {
 	c := &q.classes[class]
 	l, x := &c.lanes[lane], &q.scripts[c.script]
@@ -318,7 +320,7 @@ func (q *refinement) left(class, lane int32, at model.Moment) {
 	q.wake(class)
 }
 
-// clone is the same state of another class.
+// clone copies the state for another class.
 func (c *alike) clone() alike {
 	x := *c
 	x.inOrder = slices.Clone(c.inOrder)
@@ -337,7 +339,7 @@ func (c *alike) clone() alike {
 	return x
 }
 
-// without is a list without one of its elements.
+// without removes an element from a list.
 func without(list []int32, x int32) []int32 {
 	i := slices.Index(list, x)
 	return slices.Delete(list, i, i+1)

@@ -6,8 +6,8 @@ import (
 	"collsim/unit"
 )
 
-// script is what the ranks of a kind do, as far as it takes time: their lanes' sub-steps, with
-// peers named by their places among a rank's peers.
+// script holds what the ranks of a kind do, as far as it takes time: their lanes' sub-steps. A peer
+// is named by its place among a rank's peers.
 type script struct {
 	kind
 	lanes     [][]substep
@@ -31,7 +31,7 @@ type wire struct {
 	tag       int32
 }
 
-// scripts writes down what all kinds of ranks do; why, if one does what is not played.
+// scripts compiles the programs of all kinds of ranks. If one cannot be simulated, it returns why.
 func scripts(s *schedule.Schedule, rules *model.Rules, kinds []kind) (list []script, why string) {
 	written := 0
 	for _, of := range kinds {
@@ -96,7 +96,8 @@ const (
 	mostWritten = 1 << 21
 )
 
-// twice says why the last of a step's messages is not played, if it is not.
+// twice explains why the last of a step's messages cannot be simulated; otherwise it returns why as
+// it was given.
 func twice(wires []int32, p *schedule.Peer, why string) string {
 	last := len(wires) - 1
 	for _, other := range wires[:last] {
@@ -110,7 +111,7 @@ func twice(wires []int32, p *schedule.Peer, why string) string {
 	return why
 }
 
-// end is the number of an end of a connection.
+// end returns the index of a connection's end, which it appends to the list if it is new.
 func (x *script) end(list *[]wire, lane int, p *schedule.Peer) int32 {
 	w := wire{p.Rank, int32(lane), p.Lane, p.Tag}
 	for i := range *list {
@@ -122,7 +123,8 @@ func (x *script) end(list *[]wire, lane int, p *schedule.Peer) int32 {
 	return int32(len(*list) - 1)
 }
 
-// find is the end that fits another rank's one, which is at a place as seen from here; −1: none.
+// find returns the index of the end that is connected to other. The rank of other is the peer at
+// this place. It returns −1 if there is none.
 func find(list []wire, place int32, other wire) int32 {
 	for i, w := range list {
 		if w == (wire{place, other.far, other.near, other.tag}) {

@@ -43,7 +43,7 @@ func (e *engine) lane(at int64) int32 {
 	return class*e.perRank + int32(at%int64(e.perRank))
 }
 
-// target is the lane that would have to go on first.
+// target returns the lane that a waiting lane waits for. Lanes are numbered over all ranks.
 func (e *engine) target(at int64) int64 {
 	rank := int32(at / int64(e.perRank))
 	_, element := e.sym.place(rank)

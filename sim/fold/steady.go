@@ -208,8 +208,8 @@ func (e *engine) leaveOut(times int64, later unit.Time) {
 	e.last.request.First += later
 }
 
-// write appends the state to a list: all that what follows depends on, seen from a time on. What
-// lies before that decides nothing any more, whenever it was.
+// write appends the state to a list: all that later events depend on, with times relative to now. A
+// time before now has no influence any more, however long ago it was.
 func (e *engine) write(s []int64, now unit.Time) []int64 {
 	s = append(s, e.forgotten) // numbers of connections and routes mean what they meant
 	for i := range e.lanes {

@@ -40,7 +40,8 @@ func newSymmetry(group schedule.Group, mods []int32) *symmetry {
 	return s
 }
 
-// number is the i-th rank, in order, of those with so many digits in a place, a step apart.
+// number returns the i-th rank, in order, among the ranks whose digit d is a multiple of a step,
+// with this many digits to choose from.
 func (s *symmetry) number(i int32, of func(d int) (digits, step int32)) int32 {
 	rank, weight := int32(0), int32(1)
 	for d := len(s.group) - 1; d >= 0; d-- {
@@ -51,7 +52,8 @@ func (s *symmetry) number(i int32, of func(d int) (digits, step int32)) int32 {
 	return rank
 }
 
-// place is the class of a rank, and which translation takes its representative there.
+// place returns the class of a rank, and the translation that takes the class's representative
+// there.
 func (s *symmetry) place(rank int32) (class, element int32) {
 	classes, elements := int32(1), int32(1)
 	for d := len(s.group) - 1; d >= 0; d-- {
@@ -84,7 +86,7 @@ func (s *symmetry) combine(a, b, sign int32) int32 {
 	return number
 }
 
-// rank is where an element takes the representative of a class.
+// rank returns the rank to which an element of the subgroup takes the representative of a class.
 func (s *symmetry) rank(class, element int32) int32 {
 	return s.group.Add(s.reps[class], s.elements[element])
 }

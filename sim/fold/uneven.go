@@ -9,23 +9,25 @@ import (
 	"collsim/unit"
 )
 
-// Where one rank or one link is slow, or a few are, ranks still do the same, but not at the same
-// time. Then a class is played with a time for each of its ranks, in order: those that a slow one
-// has not reached yet have one time, those behind it are late by as much as their neighbour or by
-// as much more each, so that a few ramps tell of all (sim/internal/ramp). What moves ranks to each
-// other is one digit of the group, modulo its size: what a rank hears of another is then what the
-// class has done, turned by their distance.
+// uneven simulates schedules in which one rank or link, or a few, are slow: ranks still do the
+// same, but not at the same time. A class is simulated with a time for each of its ranks, in order.
+// Ranks that a slow one has not affected yet have one time. Those behind it are late by as much as
+// their neighbour, or each by the same amount more. So a few linear ramps describe all times
+// (sim/internal/ramp). Ranks are taken to each other by one digit of the group, modulo its size. So
+// what a rank receives from another is what the class has sent, turned by the distance between the
+// two.
 //
 //	class, lane     end 5 5 5 5 9 8 7 6 5 5 5      one lane of all ranks of the class
 //	its message     arrives 4 4 4 4 8 7 6 5 4 4 4, at the next ranks: 4 4 4 4 4 8 7 6 5 4 4
 //
-// As in package sweep, lanes advance in step, and it is guessed that this is the order in which
-// links are asked: what a row sends asks before what the next does. Of every link of an orbit it is
-// verified: who asks has asked last, too, or asks later, in time, than whoever did. What asks at
-// the same time by another way is left to other engines, so that waves and ports do not matter, but
-// for lanes of a rank, which have their order, where everything takes time. Under fluid sharing a
-// flow begins on no link before the last one has left. Everything takes effect later than what
-// brings it about, so that only one run meets the rules with links served in order, and this is it.
+// As in package sweep, lanes advance in step, and the engine assumes that links are asked in this
+// order: requests of one row come before those of the next. It then verifies every link of an
+// orbit: the rank that asks is the one that asked last, or it asks later, in time, than that one
+// did. Requests at the same time by another route are left to other engines, so that waves and
+// ports do not matter. The lanes of a rank are an exception: they have an order of their own, where
+// everything takes time. Under fluid sharing a flow begins on no link before the last one has left.
+// Every effect is later than its cause. So only one run satisfies the rules with links served in
+// order, and this is it.
 type uneven struct {
 	rules   model.Rules
 	isFluid bool
@@ -75,7 +77,7 @@ type unevenLane struct {
 	action  *unevenAction // of the present step, nil as long as nobody has looked
 	steady  map[int32]*unevenAction
 	pending int
-	froms   []int32 // connections of which the present step has received
+	froms   []int32 // connections that the present step has received from
 	isReady bool
 	isOver  bool
 	waits   waiting
@@ -128,11 +130,13 @@ type parcel struct {
 	tail  ramp.Profile
 }
 
-// mostUnevenRamps are so many ramps that another engine is as quick.
+// mostUnevenRamps returns the number of ramps from which on another engine is as quick, for classes
+// of this size.
 func mostUnevenRamps(size int32) int { return int(min(max(size/16, 32), 512)) }
 
-// PlayedEither is how many ranks RunEither begins to play for all, and whether it is RunUneven that
-// does: Played, or where that begins and has not refused after some rows; 0 if neither begins.
+// PlayedEither returns the number of ranks that RunEither begins to simulate for all, and whether
+// RunUneven does so. RunUneven counts only if it still goes on after some rows. The number is 0 if
+// neither begins.
 func PlayedEither(s *schedule.Schedule, env *model.Env) (ranks int, isUneven bool) {
 	if isChanged(s, env) {
 		if ranks = playedUnevenly(s, env); ranks > 0 {
@@ -145,8 +149,9 @@ func PlayedEither(s *schedule.Schedule, env *model.Env) (ranks int, isUneven boo
 	return ranks, isUneven && ranks > 0
 }
 
-// playedUnevenly is how many ranks RunUneven plays for all; 0 if it does not begin, or refuses
-// soon: what comes to have too many ramps has more of them in every row.
+// playedUnevenly returns the number of ranks that RunUneven simulates for all. It returns 0 if that
+// does not begin, or gives up early. The first rows suffice to see it: where ramps become too many,
+// every row adds some.
 func playedUnevenly(s *schedule.Schedule, env *model.Env) int {
 	q, _ := startUneven(s, env)
 	if q == nil {
@@ -158,8 +163,8 @@ func playedUnevenly(s *schedule.Schedule, env *model.Env) int {
 	return len(q.sym.reps)
 }
 
-// RunUneven plays a schedule in which ranks do the same at different times, as one of them, or one
-// of their links, is slow. Errors are *NotFolded.
+// RunUneven simulates a schedule in which ranks do the same at different times, because a rank or a
+// link is slow. Errors are *NotFolded.
 func RunUneven(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
 	q, why := startUneven(s, env)
 	if q == nil {
@@ -177,7 +182,8 @@ func RunUneven(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
 	return nil, &NotFolded{Why: q.why}
 }
 
-// startUneven is the engine before its first row; or nil, and why it does not begin.
+// startUneven makes the engine before its first row. If it cannot begin, it returns nil and the
+// reason.
 func startUneven(s *schedule.Schedule, env *model.Env) (*uneven, string) {
 	if why := playsUnevenly(s, env); why != "" {
 		return nil, why
@@ -197,7 +203,7 @@ func startUneven(s *schedule.Schedule, env *model.Env) (*uneven, string) {
 	return nil, "no ranks do the same"
 }
 
-// playsUnevenly says why a schedule is none of which ranks can do the same at different times.
+// playsUnevenly explains why RunUneven cannot simulate a schedule; empty if it can.
 func playsUnevenly(s *schedule.Schedule, env *model.Env) string {
 	switch why := plays(s, env); {
 	case why != "":
@@ -215,7 +221,8 @@ func playsUnevenly(s *schedule.Schedule, env *model.Env) string {
 	return ""
 }
 
-// Of large groups, a class has leastUneven ranks or more: of fewer, it is as quick to play each.
+// In large groups a class has at least leastUneven ranks: smaller ones are as quick to simulate
+// rank by rank.
 const (
 	largeUneven = 1 << 10
 	leastUneven = 1 << 8
@@ -267,7 +274,7 @@ func newUneven(s *schedule.Schedule, env *model.Env, sym *symmetry, net *links) 
 	return q
 }
 
-// begin is when a lane of each rank of a class can start.
+// begin returns the times at which a lane can start, for each rank of a class.
 func (q *uneven) begin(class int32, hasSteps bool) ramp.Profile {
 	var p ramp.Profile
 	for n := range q.size {
@@ -280,7 +287,7 @@ func (q *uneven) begin(class int32, hasSteps bool) ramp.Profile {
 	return p
 }
 
-// slowAt is where, in a class, a rank's slowdown is another than that of the one before.
+// slowAt lists the numbers in a class at which the slowdown differs from that of the rank before.
 func (q *uneven) slowAt(class int32) (cuts []int32) {
 	if q.rules.Slowdown == nil {
 		return nil
@@ -324,14 +331,14 @@ func (q *uneven) findChanges() {
 	}
 }
 
-// refuse notes why it is not played.
+// refuse notes why the run cannot be simulated; the first reason counts.
 func (q *uneven) refuse(why string) {
 	if q.why == "" {
 		q.why = why
 	}
 }
 
-// get is an empty profile.
+// get returns an empty profile, which it takes from the spare ones if there are any.
 func (q *uneven) get() ramp.Profile {
 	if n := len(q.spare); n > 0 {
 		p := q.spare[n-1]
@@ -348,14 +355,14 @@ func (q *uneven) put(p ramp.Profile) {
 	}
 }
 
-// laterOf is the later of two profiles; it takes the first.
+// laterOf returns the later time of two profiles for each rank. It recycles the first.
 func (q *uneven) laterOf(a, b ramp.Profile) ramp.Profile {
 	p := q.get().Later(a, b, q.size)
 	q.put(a)
 	return q.watch(p)
 }
 
-// plus is the sum of two profiles; it takes the first.
+// plus returns the sum of two profiles for each rank. It recycles the first.
 func (q *uneven) plus(a, b ramp.Profile) ramp.Profile {
 	p := q.get().Plus(a, b, q.size)
 	q.put(a)

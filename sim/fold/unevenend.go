@@ -5,8 +5,8 @@ import (
 	"collsim/unit"
 )
 
-// finished is what there is to tell of all ranks: when each lane ends, and of links, those that are
-// alike.
+// finished sums up the run for all ranks: when each lane ends, and the loads of links. Those that
+// are alike are in one orbit.
 func (q *uneven) finished() *model.Totals {
 	r, sym := &q.totals, q.sym
 	r.Steps, r.Messages = r.Steps*int64(q.size), r.Messages*int64(q.size)
@@ -66,7 +66,7 @@ func (q *uneven) finished() *model.Totals {
 	return r
 }
 
-// busy is what a link of an orbit has carried, and how long it was at work.
+// busy returns the bytes that each link of an orbit has carried, and how long it was at work.
 func (q *uneven) busy(orbit int32, link *model.Link) (o model.Orbit) {
 	for _, x := range q.links[orbit].loads {
 		o.Load += x.bytes * unit.Bytes(x.times)

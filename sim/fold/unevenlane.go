@@ -19,8 +19,8 @@ func (q *uneven) wake(i int32) {
 	l.isReady, l.waits = true, forNothing
 }
 
-// run plays row by row: every lane goes on, up to a step that sends; then what is sent crosses its
-// links. It ends after so many rows if nothing else ends it.
+// run simulates at most this many rows. In a row every lane goes on up to a step that sends; then
+// the messages cross their links.
 func (q *uneven) run(rows int) {
 	for ; len(q.ready) > 0 && q.why == "" && rows > 0; rows-- {
 		for n := 0; n < len(q.ready) && q.why == ""; n++ { // it grows meanwhile
@@ -127,7 +127,7 @@ func (q *uneven) perform(i int32) {
 	}
 }
 
-// left tells a lane that the last byte of a message of its step has left; it takes the profile.
+// left notes that the last byte of a message of a lane's step has left. It recycles the profile.
 func (q *uneven) left(i int32, at ramp.Profile) {
 	l := &q.lanes[i]
 	l.until = q.laterOf(l.until, at)
@@ -171,7 +171,8 @@ func (q *uneven) finish(i int32) {
 	l.waits = forNothing
 }
 
-// arrived tells that a message has come to its end; it takes the profile, as seen by who sends.
+// arrived delivers a message at its receivers. The times are in the order of the senders. It
+// recycles the profile.
 func (q *uneven) arrived(x *parcel, at ramp.Profile) {
 	c := &q.conns[x.conn]
 	c.sent--
@@ -183,7 +184,7 @@ func (q *uneven) arrived(x *parcel, at ramp.Profile) {
 	}
 }
 
-// back is the turn that undoes another.
+// back returns the turn that undoes another.
 func (q *uneven) back(turn int32) int32 {
 	if turn == 0 {
 		return 0

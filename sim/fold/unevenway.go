@@ -15,7 +15,7 @@ type unevenAction struct {
 	isSteady bool    // it is the same in all iterations of its loop
 	receives []int32 // connections
 	sends    []unevenSend
-	sizes    []*unevenSize // by slice, and by what the messages tell
+	sizes    []*unevenSize // by slice, and by the size of the messages
 }
 
 // unevenSend is a message that a step sends.
@@ -25,7 +25,7 @@ type unevenSend struct {
 	dst     int32 // the rank, of the representative
 }
 
-// unevenSize is what a sub-step moves and costs.
+// unevenSize holds the bytes that a sub-step moves and the time that it takes.
 type unevenSize struct {
 	slice int32
 	told  unit.Bytes // by the messages, where the step does not say
@@ -34,7 +34,7 @@ type unevenSize struct {
 	ways  []*figures // by send
 }
 
-// figures are what a message takes on its way, as seen by who sends.
+// figures holds the times that a message takes on its route, in the order of the senders.
 type figures struct {
 	carried  unit.Bytes
 	late     ramp.Profile
@@ -84,8 +84,8 @@ func (q *uneven) resolve(i int32) {
 	l.action = a
 }
 
-// connect is the connections of a key, in which rank is by how many numbers who sends is on from
-// who receives, and lane is that of all that sends.
+// connect returns the connections of a key, which it makes on first use. In this key, rank is the
+// sender's number minus the receiver's, and lane is the lane of all senders.
 func (q *uneven) connect(key connectionKey) int32 {
 	if c, ok := q.connBy[key]; ok {
 		return c
@@ -98,8 +98,8 @@ func (q *uneven) connect(key connectionKey) int32 {
 	return i
 }
 
-// sizeOf is what a sub-step moves and costs, where the largest message that it receives has so many
-// bytes.
+// sizeOf returns the bytes that a sub-step moves and the time that it takes, where the largest
+// message that it receives has this many bytes.
 func (q *uneven) sizeOf(l *unevenLane, a *unevenAction, told unit.Bytes) *unevenSize {
 	slice := l.cursor.Slice()
 	for _, s := range a.sizes {
@@ -127,7 +127,8 @@ func (q *uneven) sizeOf(l *unevenLane, a *unevenAction, told unit.Bytes) *uneven
 // piece is numbers that are alike: n, from at on.
 type piece struct{ at, n int32 }
 
-// pieces visits the numbers of a class in pieces of which ranks, and the links of a way, are alike.
+// pieces visits the ranks of a class in pieces of consecutive numbers. Within a piece the ranks are
+// alike, and so are the links of each hop.
 func (q *uneven) pieces(class int32, hops []unevenHop) func(func(piece) bool) {
 	cuts := append([]int32{0, q.size}, q.cuts[class]...)
 	for _, h := range hops {
@@ -201,7 +202,7 @@ func (q *uneven) figuresOf(class int32, a *unevenAction, to *unevenSend, n unit.
 	return f
 }
 
-// link is the link of a hop that a number crosses.
+// link returns the link that the message of a class's n-th rank crosses at a hop.
 func (q *uneven) link(h *unevenHop, n int32) model.Link {
 	if l, ok := q.changed[[2]int32{h.orbit, (n + h.number) % q.size}]; ok {
 		return l
@@ -227,7 +228,8 @@ func (q *uneven) serve() {
 	}
 }
 
-// orbit is the links that a hop crosses, as seen by who sends.
+// orbit returns the links that a hop crosses, in the order of the senders, and counts a message of
+// n bytes on each.
 func (q *uneven) orbit(h *unevenHop, n unit.Bytes) *unevenLink {
 	l := &q.links[h.orbit]
 	if !l.isUsed {
