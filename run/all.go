@@ -13,7 +13,7 @@ import (
 	"collsim/scenarios"
 )
 
-// RunOptions are how points are run; the zero value is the usual way.
+// RunOptions holds the options of running points; the zero value is the usual choice.
 type RunOptions struct {
 	Trace bool // keep every result's timeline
 	Links bool // keep what every link did
@@ -52,7 +52,7 @@ func (o *RunOptions) staged(p *scenarios.Point, phase Phase, carryOut func()) {
 	carryOut()
 }
 
-// stages are those of a run.
+// stages returns the stages that a run carries out: with a trace it also logs and draws.
 func (o *RunOptions) stages() stages {
 	if o.Trace {
 		return runs | logs | draws
@@ -60,7 +60,7 @@ func (o *RunOptions) stages() stages {
 	return runs
 }
 
-// Report is what came out of a scenario.
+// Report holds the results of a scenario.
 type Report struct {
 	Scenario *Scenario
 	Results  []*Result // in the order of the points; fewer if the run was interrupted
@@ -85,11 +85,12 @@ func (r *Report) Good() bool {
 	return len(r.Misses) == 0
 }
 
-// Run carries out all points, as many at a time as there are processors, one check of numbers at a
-// time; where there are two processors for each, its proof beside its simulation. When the context
-// ends, Run returns its error at once, with what is finished; a point that has begun ends unheard.
-// Where a point cannot be run, the error comes with the report of those before it: Done has been
-// told of the same, whoever was faster; the report is nil if there is no result.
+// Run carries out all points with as many workers as there are processors, and checks numbers of
+// one point at a time. Where each worker has two processors, a point's proof runs beside its
+// simulation. When the context ends, Run returns its error at once, with the finished results; it
+// drops the points under way. Where a point cannot be run, the error comes with the report of the
+// points before it, and Done has been called for just these, whichever worker was faster. The
+// report is nil if there is no result.
 func (s *Scenario) Run(ctx context.Context, o RunOptions) (report *Report, err error) {
 	defer func() { err = s.located(err) }()
 	c := &pool{s: s, options: o, done: make(chan outcome, len(s.Points)),
@@ -127,8 +128,9 @@ func (s *Scenario) Run(ctx context.Context, o RunOptions) (report *Report, err e
 	return report, err
 }
 
-// workers is how many points are carried out at once by so many processors, and whether there are
-// two for each, and the memory that two points take: then a point may do two things at once.
+// workers returns how many points to carry out at once on so many processors. known holds what
+// was built to find out the memory that points take. spare reports whether each worker has two
+// processors and the memory of two points: a point may then run two stages at once.
 func (s *Scenario) workers(do stages, processors int) (known asked, workers int, spare bool,
 	err error) {
 	known, together, err := s.affordable(do, processors)
@@ -136,7 +138,7 @@ func (s *Scenario) workers(do stages, processors int) (known asked, workers int,
 	return known, workers, together >= 2*workers, err
 }
 
-// nothing is the error of a scenario whose every point is skipped.
+// nothing returns the error of a scenario that skips every point.
 func (r *Report) nothing() error {
 	var list []Candidate
 	for _, s := range r.Skipped {
@@ -156,7 +158,7 @@ type pool struct {
 	spare   bool // a point may use two processors
 	numbers sync.Mutex
 	shared  shared
-	done    chan outcome // room for all points: nobody waits to tell
+	done    chan outcome // holds all points: no worker blocks
 }
 
 type outcome struct {
@@ -246,7 +248,8 @@ func (c *pool) tell(r *Result) {
 	}
 }
 
-// finished are the results that there are; those that nobody has been told of are told now.
+// finished returns the results that exist, in the order of the points. It calls Done for those
+// from the given index on; it has been called for those before.
 func (c *pool) finished(results []*Result, told int) (list []*Result) {
 	for i, r := range results {
 		if r == nil {

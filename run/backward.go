@@ -25,16 +25,17 @@ type Gradient struct {
 	Law    string
 	Count  int64  // on which the law was checked
 	LawOff string // why not, where Law is Off
-	// Passes is how often the collective is done: twice for a mask that needs the output of the
-	// forward pass on ranks that have not got it. Each rank begins the second when it has ended the
-	// first.
+	// Passes counts the executions of the collective: two for a mask that needs the output of the
+	// forward pass on ranks that do not have it, else one. Each rank begins the second when it
+	// has ended the first.
 	Passes int
 
 	of   *scenarios.Point // the forward pass
 	made *made            // its schedules
 }
 
-// passes is how often a backward pass does its collective.
+// passes returns how many times a result's collective is executed: Gradient.Passes times in a
+// backward pass, else once.
 func (r *Result) passes() int {
 	if r.Gradient == nil {
 		return 1
@@ -42,7 +43,7 @@ func (r *Result) passes() int {
 	return r.Gradient.Passes
 }
 
-// rows are a result and that of its backward pass.
+// rows returns the result, followed by that of its backward pass if there is one.
 func (r *Result) rows() []*Result {
 	if r.Backward == nil {
 		return []*Result{r}
@@ -143,7 +144,9 @@ func (r *runner) makeBackward(m *made, result *Result) (back *made, by string, e
 	return back, by, err
 }
 
-// turned is a schedule run backwards, for the collective of its gradient.
+// turned returns the schedule with all messages reversed, for the collective of its gradient. It
+// fails for a schedule that reduces, and for one whose reverse has a violation, such as data
+// delivered twice.
 func turned(s *schedule.Schedule, spec collective.Spec) (*schedule.Schedule, error) {
 	if s.Spec.Kind.Reduces() {
 		return nil, errors.New("it adds up")

@@ -110,7 +110,8 @@ func (r *runner) share(t *teamRun, result *Result, inputs []arrays.Array) error 
 	return nil
 }
 
-// pieces are elements put together from a rank's own; the rest is 0.
+// pieces assembles count elements of width bytes from a rank's own elements, as the list says.
+// The rest is 0.
 func pieces(list []collective.Piece, own []byte, count, width int64) []byte {
 	all := make([]byte, count*width)
 	for _, p := range list {
@@ -155,7 +156,7 @@ func (r *runner) shares(result *Result) error {
 func maskAs[T dtype.Number](in, out, gradient []byte) {
 	width := dtype.Of[T]().Width()
 	equal := func(a, b T) bool { return a == b }
-	if dtype.Of[T]().IsFloat() { // some are bits, of which there are two zeros
+	if dtype.Of[T]().IsFloat() { // T may hold bits, where +0 and −0 differ
 		equal = func(a, b T) bool { return dtype.Value(a) == dtype.Value(b) }
 	}
 	x, y := getAll[T](in), getAll[T](out)

@@ -12,27 +12,29 @@ import (
 	"collsim/unit"
 )
 
-// Calls is what a benchmark measures of a collective: a loop of calls, one behind the other.
+// Calls holds the times of a benchmark of a collective: a loop of calls, one directly after the
+// other.
 type Calls struct {
-	// Time is that of the loop over the number of its calls: what nccl-tests prints. In it is what
-	// the first call takes longer than those that follow it.
+	// Time is the time of the loop over the number of its calls, as nccl-tests prints it. It
+	// includes the extra time that the first call takes.
 	Time unit.Time
 	// Period is the time from the end of a call to the end of the next, of the rank that takes
 	// longest: Time, of a loop without end.
 	Period  unit.Time
 	Repeats bool // it was found to be the same twice; else it is the mean of the last calls
 	Calls   int  // that were simulated
-	// Floor is how far apart a process issues calls, where one does so for several GPUs; else 0.
+	// Floor is the least time between two calls that one process issues for several GPUs; 0 where
+	// each GPU has its own process.
 	Floor unit.Time
 	Off   string // why nothing of all this is known; else empty
 }
 
-// mostCalled is how many messages are simulated of calls in a row at most, of all of them together:
-// a few seconds.
+// mostCalled bounds the messages that are simulated for calls in a row, over all calls: a few
+// seconds.
 const mostCalled = 1 << 22
 
-// timeCalls simulates calls in a row of what a point is carried out as, of which one took so long
-// alone.
+// timeCalls simulates calls in a row of the schedule that a point is carried out as, and sets
+// result.Calls. alone is the simulation of one call by itself.
 func (r *runner) timeCalls(s *schedule.Schedule, result *Result, alone *sim.Result) {
 	b := &result.Point.Benchmark
 	if b.Calls == 0 || r.critical {
@@ -45,7 +47,8 @@ func (r *runner) timeCalls(s *schedule.Schedule, result *Result, alone *sim.Resu
 	}
 }
 
-// simulateCalls is the rest of that. It returns why nothing is known.
+// simulateCalls simulates the calls of a point's benchmark and fills in result.Calls. It returns
+// why no time is known, or "".
 func (r *runner) simulateCalls(s *schedule.Schedule, result *Result,
 	alone *sim.Result) (off string) {
 	if result.passes() > 1 {
@@ -73,7 +76,8 @@ func (r *runner) simulateCalls(s *schedule.Schedule, result *Result,
 	return ""
 }
 
-// floorOf is how far apart calls are issued by one process for all GPUs of a node.
+// floorOf returns the least time between two calls that one process issues for all GPUs of a
+// node. It is 0 where each GPU has its own process, and where calls are replayed from a graph.
 func floorOf(r *Result) unit.Time {
 	p := r.Point
 	b := &p.Benchmark
@@ -89,8 +93,9 @@ func floorOf(r *Result) unit.Time {
 	return floor
 }
 
-// messagesIssued is how many sends and receives there are in the group of a call, of so many GPUs
-// and those of the root among them, or of the node that has the most; each sends to itself as well.
+// messagesIssued returns the number of sends and receives in a group call that one process issues
+// for so many GPUs: those of the node that has the most, or of the root's. Each rank's send to
+// itself counts.
 func messagesIssued(spec collective.Spec, gpus int, skipsEmpty bool) int {
 	switch {
 	case spec.Kind == collective.AllToAllV && skipsEmpty:
@@ -113,8 +118,8 @@ func messagesIssued(spec collective.Spec, gpus int, skipsEmpty bool) int {
 	return 2 * gpus
 }
 
-// PerCall is the time by which bandwidths are counted: of one call alone, or of a benchmark that of
-// a call of its loop; 0 where that is not known.
+// PerCall returns the time from which bandwidths are computed: that of one call alone or, in a
+// benchmark, of a call of its loop. It is 0 where that is not known.
 func (r *Result) PerCall() unit.Time {
 	if r.Calls != nil {
 		return r.Calls.Time

@@ -60,7 +60,7 @@ type boundKey struct {
 	options bounds.Options
 }
 
-// boundOf is the bound of a team, found once.
+// boundOf returns the bounds on the time of a team's collective, and remembers them by key.
 func (r *runner) boundOf(key boundKey, view *topology.Graph, spec collective.Spec) (bounds.Bounds,
 	error) {
 	key.spec = spec.Key()
@@ -93,8 +93,8 @@ func (r *runner) boundTogether(result *Result, g *topology.Graph, o bounds.Optio
 	return nil
 }
 
-// times is a collective that moves so many times as much: what is done so often can be done at
-// once.
+// times returns a collective that moves n times as many elements. Its bound holds for n
+// executions of spec in a row, since these may overlap.
 func times(spec collective.Spec, n int) collective.Spec {
 	if n == 1 {
 		return spec
@@ -112,7 +112,7 @@ func times(spec collective.Spec, n int) collective.Spec {
 	return spec
 }
 
-// lanesOf is the largest number of lanes of a rank.
+// lanesOf returns the largest number of lanes of a rank.
 func lanesOf(s *schedule.Schedule) (lanes int) {
 	if s.HasRoles() {
 		for role := range s.Roles() {
@@ -153,8 +153,8 @@ func viewsOf(g *topology.Graph, teams [][]int) (list []*topology.Graph) {
 	return list
 }
 
-// BoundReached is the share of the bandwidth that is possible that a result reaches: the bound of
-// PerCall over that. There is none where there is no time.
+// BoundReached returns the share of the possible bandwidth that a result reaches: the lower bound
+// on PerCall over PerCall. ok is false where there is no time or no bound.
 func (r *Result) BoundReached() (share float64, ok bool) {
 	if r.PerCall() == 0 || r.Unbounded {
 		return 0, false
@@ -162,8 +162,8 @@ func (r *Result) BoundReached() (share float64, ok bool) {
 	return float64(r.boundPerCall()) / float64(r.PerCall()), true
 }
 
-// boundPerCall is a time that PerCall is never below: calls of a loop overlap, so latencies bound
-// none of them, but what they move goes through the same links.
+// boundPerCall returns a lower bound on PerCall. Calls of a loop overlap, so latencies do not
+// bound them, but their bytes go through the same links.
 func (r *Result) boundPerCall() unit.Time {
 	if r.Calls != nil {
 		return r.Bounds.Bandwidth
@@ -171,8 +171,8 @@ func (r *Result) boundPerCall() unit.Time {
 	return r.Bounds.Lower
 }
 
-// BoundBusBW is the bus bandwidth in GB/s that no schedule exceeds, and whether there is one: what
-// is proven to take no time has none.
+// BoundBusBW returns the bus bandwidth in GB/s that no schedule exceeds. ok is false where the
+// lower bound on the time is 0.
 func (r *Result) BoundBusBW() (gbps float64, ok bool) {
 	return busBW(r.Point.Spec, r.boundPerCall())
 }

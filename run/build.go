@@ -10,7 +10,7 @@ import (
 	"collsim/schedule"
 )
 
-// made is what a point is carried out as.
+// made holds the schedules with which a point is carried out.
 type made struct {
 	algorithm scenarios.Algorithm
 	whole     *schedule.Schedule // of all ranks: what the network sees
@@ -20,7 +20,7 @@ type made struct {
 	another func(spec collective.Spec) (*schedule.Schedule, error)
 }
 
-// member is a schedule that a number of teams plays, each on its own ranks.
+// member is a schedule that a number of teams execute, each on its own ranks.
 type member struct {
 	schedule *schedule.Schedule
 	teams    int
@@ -42,8 +42,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Build makes the schedule of a point: of all ranks, where there are teams. What an algorithm
-// stands for that is chosen by time ("fastest") only Run can tell.
+// Build returns the schedule of a point, over all ranks where there are teams. It refuses
+// "fastest": only Run finds out which algorithm that is.
 func (s *Scenario) Build(p *scenarios.Point) (*schedule.Schedule, error) {
 	if p.Algorithm.Name == fastestName {
 		return nil, errors.New("fastest is no algorithm: it is chosen by running all")
@@ -55,7 +55,8 @@ func (s *Scenario) Build(p *scenarios.Point) (*schedule.Schedule, error) {
 	return m.whole, nil
 }
 
-// make is Build for an algorithm of the point's kind.
+// make builds the schedules of a point with an algorithm of the point's kind, and settles the
+// algorithm's channels and parameters.
 func (s *Scenario) make(p *scenarios.Point, a scenarios.Algorithm) (*made, error) {
 	a = s.withChannels(p, settled(p, a))
 	m := &made{algorithm: a}
@@ -94,8 +95,8 @@ func (s *Scenario) make(p *scenarios.Point, a scenarios.Algorithm) (*made, error
 	return m, err
 }
 
-// take keeps the file of a schedule that another format holds. Teams that play it are all of its
-// number of ranks, so there is but one.
+// take keeps the file of a schedule that is stored in another format than our text form. Such a
+// file has a fixed number of ranks, so all teams that execute it share one file.
 func (m *made) take(f *formats.File) {
 	if f.Format != formats.Text {
 		m.file = f

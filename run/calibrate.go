@@ -13,7 +13,7 @@ import (
 	"collsim/unit"
 )
 
-// CalibrateOptions are how a machine is measured.
+// CalibrateOptions holds the options of measuring a machine.
 type CalibrateOptions struct {
 	// Sizes of messages; if there are none, powers of 4 up to what the network takes MeasuringTime
 	// for, by the scenario's bandwidth, at most 16 MiB; in a lab the four largest of them and 256 B,
@@ -30,7 +30,7 @@ type CalibrateOptions struct {
 // MeasuringTime is about how long the default sizes are on the wires.
 const MeasuringTime = 45 * unit.Second
 
-// Calibration is what was measured on the hardware of a scenario, and the figures that fit it.
+// Calibration holds the measurements of a scenario's hardware, and the figures fitted to them.
 type Calibration struct {
 	Scenario *Scenario
 	Point    *scenarios.Point // whose network and hardware were measured
@@ -45,9 +45,9 @@ type Calibration struct {
 	Skew     unit.Time // at most so far were the clocks of two ranks apart
 }
 
-// Calibration plans the experiments that tell the figures of a scenario's network and hardware:
-// those of [hardware] and [topology]. A scenario with several networks is refused, as the figures
-// of one would be taken for those of another.
+// Calibration plans the experiments that determine the figures of a scenario's network and
+// hardware: those of [hardware] and [topology]. It refuses a scenario with several networks, as
+// the figures of one would be taken for those of another.
 func (s *Scenario) Calibration(o CalibrateOptions) (_ *Calibration, err error) {
 	defer func() { err = s.located(err) }()
 	c := &Calibration{Scenario: s}
@@ -120,7 +120,7 @@ func (c *Calibration) choose(executor string) error {
 	return nil
 }
 
-// played is what plays the experiments, in short.
+// Names the executor of the experiments, in short: "host (tcp) in a lab".
 func (c *Calibration) played() string {
 	h := &c.Point.Hardware
 	text := string(h.Executor)
@@ -146,7 +146,8 @@ const (
 	sent = 26
 )
 
-// sizes are those for which all repetitions of classes of such rates take MeasuringTime.
+// sizes returns the message sizes to measure, the largest first. All repetitions at the largest,
+// over one route of each rate, take at most MeasuringTime.
 func (c *Calibration) sizes(rates []unit.Rate) (sizes []unit.Bytes) {
 	takes := func(n unit.Bytes) (t unit.Time) {
 		for _, rate := range rates {
@@ -168,16 +169,17 @@ func (c *Calibration) sizes(rates []unit.Rate) (sizes []unit.Bytes) {
 	return sizes
 }
 
-// Hardware is what the experiments are to be played on: that of the point, with our own steps.
+// Hardware returns the hardware that executes the experiments: that of the point, which takes our
+// own steps and no library's.
 func (c *Calibration) Hardware() scenarios.Hardware {
 	h := c.Point.Hardware
 	h.Library = false
 	return h
 }
 
-// Measure plays all experiments on a device, calls done after each unless it is nil, and fits the
-// figures. An *hw.Error says what went wrong there. If the context ends, the figures are those of
-// what was played until then, where that is enough.
+// Measure executes all experiments on a device and fits the figures; it calls done after each
+// unless it is nil. An *hw.Error says what went wrong on the device. If the context ends, Measure
+// fits the figures to the experiments finished by then, where these are enough.
 func (c *Calibration) Measure(ctx context.Context, d hw.Executor, done func()) error {
 	if err := c.fits(d); err != nil {
 		return err
@@ -209,7 +211,7 @@ func (c *Calibration) Measure(ctx context.Context, d hw.Executor, done func()) e
 	return err
 }
 
-// fits refuses an experiment that takes more memory than there is, before any is played.
+// fits refuses an experiment that takes more memory than there is, before any is executed.
 func (c *Calibration) fits(d hw.Executor) error {
 	sizer, sized := d.(hw.Sizer)
 	if !sized {
@@ -241,13 +243,14 @@ func (c *Calibration) Plan() string {
 		c.Env.Repetitions, c.Env.Warmup)
 }
 
-// allNotes are those of the plan, and of the figures that the data do not determine.
+// AllNotes returns the notes of the plan, and those on figures that the data do not determine.
 func (c *Calibration) AllNotes() []string {
 	return append(c.Notes[:len(c.Notes):len(c.Notes)], c.Campaign.Doubts(c.Fit)...)
 }
 
-// Preset is the tables of a scenario with the figures found. On a network that is built from the
-// scenario, those that it is built from stay the scenario's.
+// Preset returns the tables of a scenario with the fitted figures, as TOML. Where the network
+// itself is built from the scenario, as a lab is, the figures it is built from stay the
+// scenario's.
 func (c *Calibration) Preset() string {
 	head := calibrate.Head{
 		Title:  fmt.Sprintf("%s: what was measured for --with", c.Scenario.Name),

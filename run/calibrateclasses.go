@@ -18,7 +18,8 @@ const (
 	maxWays  = 3   // of a table
 )
 
-// way is what routes have in common that a message cannot tell apart.
+// way holds the properties of a route on which the time of a message depends. Routes with equal
+// ways are measured as one class.
 type way struct {
 	table   string    // of the scenario, that the figures of its wires stand in
 	wires   int       // with a latency of that table
@@ -26,7 +27,7 @@ type way struct {
 	rate    unit.Rate // of the narrowest
 }
 
-// name is such as "4 wires", and in a cluster "node" and "network".
+// name returns a short name: "4 wires", or "node" and "network" in a cluster.
 func (w way) name() string {
 	switch w.table {
 	case "topology.node":
@@ -85,7 +86,8 @@ type sorted struct {
 	links map[int32]bool
 }
 
-// further is the next distance to be looked at.
+// further returns the distance between ranks that is looked at after d: the next one, or twice as
+// far where there are many ranks.
 func (c *classifier) further(d int) int {
 	if len(c.graph.Ranks) <= fewRanks {
 		return d + 1
@@ -153,7 +155,8 @@ func (c *classifier) outside(node int32) bool {
 	return !strings.Contains(name, "/") || strings.Contains(name, "/nic")
 }
 
-// classes are those of the ways, by table, and there from the shortest and widest on.
+// classes returns a class for each way with its rate, by table, and in a table from the shortest
+// and widest on. left counts the ways that are not measured, as their table has too many.
 func (c *classifier) classes() (list []calibrate.Class, rates []unit.Rate, left int) {
 	slices.SortStableFunc(c.ways, func(a, b way) int {
 		tables := []string{"topology", "topology.node", "topology.network"}

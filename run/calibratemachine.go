@@ -8,9 +8,9 @@ import (
 	"collsim/internal/prose"
 )
 
-// MachineFit is several tables of one machine, and one set of figures with which our algorithms
-// take the times of all of them. What a call costs can then be told from latency: it is what small
-// sizes of all tables have in common.
+// MachineFit holds several tables of one machine, and one set of figures with which our
+// algorithms take the times of all of them. Several tables separate the cost of a call from
+// latency: it is common to the small sizes of all.
 type MachineFit struct {
 	Tables []*TableFit
 	Ranks  int // the most of a table
@@ -18,7 +18,7 @@ type MachineFit struct {
 	Notes  []string // what a reader should know
 }
 
-// FitMachine fits one set of figures to several tables, each of which FitTable has read.
+// FitMachine fits one set of figures to several tables, each read by FitTable.
 func FitMachine(tables []*TableFit) (*MachineFit, error) {
 	m := &MachineFit{Tables: tables}
 	if len(tables) < 2 {
@@ -57,8 +57,8 @@ func (m *MachineFit) Title() string {
 		" of one machine"
 }
 
-// Preset is the tables [topology] and [device] of a scenario on which the algorithms take the times
-// of all tables, with intervals and residuals in comments.
+// Preset returns the tables [topology] and [device] of a scenario on which the algorithms take
+// the times of all tables, with intervals and residuals in comments.
 func (m *MachineFit) Preset() string {
 	var source []string
 	for i, t := range m.Tables {

@@ -8,7 +8,8 @@ import (
 	"collsim/unit"
 )
 
-// model is how the algorithm makes the times of a table's collective: its closed form, on a switch.
+// model sets the functions by which the series predicts the times of a table: the closed form of
+// the algorithm, on a switch.
 func (f *TableFit) model(found algos.Algorithm) error {
 	m := tableModel{fit: f, found: found, options: options(f.Algorithm)}
 	share, err := m.portShare()
@@ -37,7 +38,8 @@ type tableModel struct {
 	options algos.Options
 }
 
-// spec is the collective of a size as tables have it: of bytes, where the type is none of ours.
+// spec returns the collective of a size as tables count it: of bytes, where the type is none of
+// ours.
 func (m *tableModel) spec(size unit.Bytes) collective.Spec {
 	kind, ranks := m.fit.Kind, m.fit.Ranks
 	of, err := dtype.Parse(m.fit.Table.Type)
@@ -63,13 +65,14 @@ func (m *tableModel) closedForm(n unit.Bytes, alpha unit.Time, rate unit.Rate) (
 // them into tiles.
 const probe = 64 * unit.Byte
 
-// bytes is what the closed form counts of them, one after the other: the time at 1 GB/s.
+// bytes returns the bytes that the closed form counts one after the other: its time at 1 GB/s
+// without latency.
 func (m *tableModel) bytes(size unit.Bytes) (unit.Bytes, error) {
 	t, err := m.closedForm(size, 0, unit.Rate(unit.GB))
 	return unit.Bytes(t / unit.Nanosecond), err
 }
 
-// rounds are those of the closed form.
+// rounds returns the closed form's cost at a size, with its number of steps.
 func (m *tableModel) rounds(size unit.Bytes) (algos.Cost, error) {
 	return m.found.CostOf(m.spec(size), m.options)
 }
@@ -88,7 +91,8 @@ func (m *tableModel) alike() bool {
 	return true
 }
 
-// message is the size of a call's messages, where they have one: the slice of a channel.
+// message returns the size of a call's messages: the slice of a channel. Where the closed form
+// has no steps it is the whole size.
 func (m *tableModel) message(size unit.Bytes) unit.Bytes {
 	cost, err := m.rounds(size)
 	bytes, err2 := m.bytes(size)
@@ -100,9 +104,9 @@ func (m *tableModel) message(size unit.Bytes) unit.Bytes {
 	return (bytes + n - 1) / n
 }
 
-// portShare is how many times the bytes that the closed form counts go through the busiest port of
-// a switch: the form has a wire for each two ranks, so that those who send to several at once send
-// for nothing.
+// portShare returns the bytes through the busiest port of a switch over the bytes that the closed
+// form counts. The form assumes a wire between every two ranks, and so does not charge a rank for
+// sending to several at once.
 func (m *tableModel) portShare() (float64, error) {
 	size := probe * unit.Bytes(m.fit.Ranks)
 	form, err := m.bytes(size)
@@ -116,8 +120,8 @@ func (m *tableModel) portShare() (float64, error) {
 	return float64(busiestPort(s)) / float64(form), nil
 }
 
-// busiestPort is the most bytes that a rank sends, or receives. Where all ranks do the same, what
-// one sends is what one receives.
+// busiestPort returns the most bytes that a rank sends or receives. Where all ranks do the same,
+// rank 0 stands for all: each receives as much as it sends.
 func busiestPort(s *schedule.Schedule) (most int64) {
 	ranks := s.Spec.Ranks
 	if s.Group != nil {

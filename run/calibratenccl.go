@@ -74,13 +74,13 @@ type NCCLFigure struct {
 	Name                     string
 	Before, Found, Low, High string  // low and high of 95 % confidence
 	Told                     float64 // the part of its variance that times took away
-	Fitted                   bool    // else times hardly tell it by itself
+	Fitted                   bool    // false: times hardly determine it by itself
 }
 
-// FitNCCL finds the figures of a machine from tables of NCCL's calls on it. It simulates NCCL's own
-// schedules in a loop of calls, as nccl-tests times them, and looks for the figures that are most
-// likely after the times, given what NCCL's source and the machine's row have. What times do not
-// tell stays near that. What a table lacks is a *TableError.
+// FitNCCL finds the figures of a machine from tables of NCCL's calls on it. It simulates NCCL's
+// own schedules in a loop of calls, as nccl-tests times them. The figures are the most likely
+// ones given the times; NCCL's source and the machine's row are the prior. Figures that the times
+// do not determine stay near the prior. A *TableError says what a table lacks.
 func FitNCCL(tables []*measured.Table, o NCCLOptions) (*NCCLFit, error) {
 	f, err := ncclTables(tables, o)
 	if err != nil {

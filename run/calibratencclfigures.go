@@ -12,7 +12,7 @@ import (
 	"collsim/unit"
 )
 
-// ncclFigure is a figure of a machine that times of NCCL's calls may tell.
+// ncclFigure is a figure of a machine that times of NCCL's calls may determine.
 type ncclFigure struct {
 	calibrate.Prior
 	// spent reports whether a call spends it.
@@ -43,7 +43,8 @@ type changes struct {
 	tables    int  // that they are from
 }
 
-// each changes the rows of NCCL's protocols of which all shapes are meant, or those of NVSwitches.
+// each applies change to rows of NCCL's protocols: to those of NVLS if switched is set, else to
+// all others of the protocol; "" stands for every protocol.
 func (c *changes) each(protocol string, switched bool, change func(p *device.Protocol)) {
 	for i := range c.protocols {
 		p := &c.protocols[i]
@@ -150,7 +151,7 @@ func timesOf(t unit.Time) func(float64) string {
 	return func(by float64) string { return timeText(float64(t) * by) }
 }
 
-// factor is a figure that multiplies others.
+// factor returns the prior of a figure that multiplies others: 1, with the given spread.
 func factor(name string, spread float64) calibrate.Prior {
 	return calibrate.Prior{Name: name, Value: 1, Spread: spread}
 }
@@ -200,7 +201,8 @@ func protocolFiguresOf(m *machine.Machine, d *device.Device, protocol string) []
 		}})
 }
 
-// rampOf is that of NVSwitches that add up, or of all else.
+// rampOf returns the figure of the protocols' ramp: of NVLS, which adds up in NVSwitches, or of
+// all others.
 func rampOf(name string, switched bool) ncclFigure {
 	return ncclFigure{Prior: calibrate.Prior{Name: name, Spread: wideRamp, Added: true},
 		spent: func(c ncclCall) bool { return c.isSwitched() == switched }, text: timeText, isNew: true,

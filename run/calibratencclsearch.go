@@ -186,15 +186,16 @@ func (s *ncclSearch) predict(numbers []int, figures [][]float64) ([]float64, err
 	return times, err
 }
 
-// Of the part of a figure's variance that times take away: from which on they tell it, and below
-// which they tell nothing at all, so that what was not known before stays so.
+// Bounds on the share of a figure's variance that the times explain. From leastTold on the times
+// determine the figure. Below untold they say nothing about it, and a figure without a known
+// value stays unknown.
 const (
 	leastTold = 0.3
 	untold    = 0.1
 )
 
-// machine returns the machine with what was found. Times that hardly tell a figure by itself may
-// tell it together with another one, so all are kept.
+// machine returns the machine with the figures found. It keeps figures that the times hardly
+// determine one by one, as they may be determined together.
 func (s *ncclSearch) machine() (*machine.Machine, error) {
 	values, kept := make([]float64, len(s.found)), make([]bool, len(s.found))
 	for j, p := range s.found {

@@ -14,7 +14,7 @@ import (
 
 // TableOptions say of a published table what it may leave out.
 type TableOptions struct {
-	Kind  collective.Kind // 0 is what the table says
+	Kind  collective.Kind // 0: the table's
 	Ranks int             // likewise
 	// Algorithm is as in a scenario; "" is the table's if it is one of ours, or UsualAlgorithm.
 	Algorithm string
@@ -40,16 +40,17 @@ type TableFit struct {
 	series calibrate.Series
 }
 
-// TableError is what a table lacks: of Missing ("kind", "ranks", "place", "algorithm") the caller
-// must say something, or something else.
+// TableError reports what a table lacks. Missing names what the caller must give, or give
+// otherwise: "kind", "ranks", "place" or "algorithm"; it is empty where no option helps.
 type TableError struct{ Missing, Text string }
 
-// Error is one line.
+// Error returns the text, one line.
 func (e *TableError) Error() string { return e.Text }
 
-// UsualAlgorithm is the algorithm that a table of a kind is held against if nobody says which: the
+// UsualAlgorithm returns the algorithm that a table of a kind is compared with by default: the
 // ring for all_reduce, all_gather and reduce_scatter, pairwise for all_to_all, direct for
-// send_recv, binomial trees for broadcast, reduce, gather and scatter. Of others there are none.
+// send_recv, binomial trees for broadcast, reduce, gather and scatter. It is empty for other
+// kinds.
 func UsualAlgorithm(k collective.Kind) string {
 	switch k {
 	case collective.AllReduce, collective.AllGather, collective.ReduceScatter:
@@ -96,7 +97,8 @@ func FitTable(t *measured.Table, o TableOptions) (*TableFit, error) {
 // another memory.
 const leastMessage = 100 * unit.Nanosecond
 
-// doubts are those of a fit, and what was fitted that no machine has.
+// doubts returns the doubts about a fit, with one about a latency that is shorter than any
+// machine's.
 func doubts(r *calibrate.Ranges) []string {
 	notes := r.Doubts()
 	for i := range r.Ranges {
@@ -156,11 +158,12 @@ func asWith(ranks []int) string {
 	return ""
 }
 
-// maxAlike bounds the numbers of ranks that alike tries: beyond, printed digits tell nothing.
+// maxAlike bounds the numbers of ranks that alike tries: beyond it, printed digits do not
+// distinguish them.
 const maxAlike = 4096
 
-// alike are the numbers of ranks with which busbw is to algbw as in the table: none, where that
-// says nothing.
+// alike returns the numbers of ranks for which busbw over algbw is as in the table. It is empty
+// where that ratio does not depend on them.
 func (f *TableFit) alike() (ranks []int) {
 	low, high, ok := f.Table.BusFactor()
 	if !ok || busFactor(f.Kind, 2) == busFactor(f.Kind, 3) {
@@ -208,7 +211,8 @@ func (f *TableFit) choose(name string) (found algos.Algorithm, err error) {
 	return found, nil
 }
 
-// points are the times in place, or out of it.
+// points returns the table's times in place or out of place, as the options say. By default they
+// are in place, if there are any.
 func (f *TableFit) points(o TableOptions) ([]calibrate.Point, error) {
 	in, out := calibrate.PointsOf(f.Table, true, o.Derived),
 		calibrate.PointsOf(f.Table, false, o.Derived)
@@ -226,7 +230,7 @@ func (f *TableFit) points(o TableOptions) ([]calibrate.Point, error) {
 	return points, nil
 }
 
-// Place is "in place" or "out of place".
+// Place returns "in place" or "out of place".
 func (f *TableFit) Place() string {
 	if f.InPlace {
 		return "in place"
@@ -248,8 +252,8 @@ func (f *TableFit) Title() string {
 	return b.String()
 }
 
-// Preset is the tables [topology] and [device] of a scenario on which the algorithm takes these
-// times, with intervals and residuals in comments.
+// Preset returns the tables [topology] and [device] of a scenario on which the algorithm takes
+// these times, with intervals and residuals in comments.
 func (f *TableFit) Preset() string {
 	source := f.source()
 	for _, note := range f.Notes {

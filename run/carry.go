@@ -9,7 +9,7 @@ import (
 	"collsim/schedule"
 )
 
-// play is a schedule to be carried out on data.
+// Holds a schedule and the data on which it is carried out.
 type play struct {
 	schedule   *schedule.Schedule
 	in         [][]byte // of each rank, as the collective has it; nil: made of what follows
@@ -18,13 +18,13 @@ type play struct {
 	accumulate reference.Accumulate
 }
 
-// played is what came of it.
+// Holds the inputs, the outputs and the check of a schedule that was carried out.
 type played struct {
 	in, out [][]byte
 	report  reference.Report
 }
 
-// numberAs is the number of T.
+// numberAs returns the operations on elements of type T.
 func numberAs[T dtype.Number]() number {
 	return number{play: playAs[T], inputs: inputsAs[T], mask: maskAs[T],
 		scale: func(spec *collective.Spec, elements []byte) []byte {
@@ -34,7 +34,7 @@ func numberAs[T dtype.Number]() number {
 		}, unscaled: unscaledAs[T]}
 }
 
-// getAll are elements.
+// getAll decodes bytes into elements of type T.
 func getAll[T dtype.Number](elements []byte) []T {
 	x := make([]T, len(elements)/dtype.Of[T]().Width())
 	dtype.Get(x, elements)
@@ -155,7 +155,7 @@ func (r *runner) files(p *scenarios.Point,
 	return inputs, theirs, nil
 }
 
-// of is the schedule of teams of n ranks.
+// of returns the schedule of teams of n ranks. REQUIRES: there is one.
 func (m *made) of(n int) *schedule.Schedule {
 	for _, member := range m.members {
 		if member.schedule.Spec.Ranks == n {
@@ -183,7 +183,8 @@ func (r *runner) playTeam(t *teamRun, inputs []arrays.Array) (err error) {
 	return err
 }
 
-// playOf is how a team's schedule is to be carried out.
+// playOf returns a team's schedule with the data to carry it out on. inputs holds the arrays of
+// all ranks; where it is nil, data is generated.
 func (r *runner) playOf(t *teamRun, inputs []arrays.Array) *play {
 	p, spec := t.point, &t.schedule.Spec
 	t.sums = sumsOf(p)
@@ -238,7 +239,7 @@ func (t *teamRun) give(outputs []arrays.Array) error {
 	return nil
 }
 
-// tensor is the team's communication on tensors, nil if there are elements alone.
+// tensor returns the team's communication on tensors, nil if the point has elements alone.
 func (t *teamRun) tensor() *collective.Communication {
 	return t.point.TensorOf(t.schedule.Spec.Ranks)
 }

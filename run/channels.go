@@ -13,10 +13,10 @@ import (
 	"collsim/unit"
 )
 
-// demand is what one channel of an algorithm asks of a rank's links.
+// demand holds the share of a rank's links that one channel of an algorithm asks for.
 type demand struct {
-	// rate is what the links out of a rank carry that lead to the algorithm's peers: of each such
-	// link the least of the fastest route over it, all added up.
+	// rate is a sum over the links that leave a rank towards the algorithm's peers. Each link
+	// counts with the bottleneck rate of the fastest route over it.
 	rate unit.Rate
 	// lanes of a channel send at once.
 	lanes int
@@ -54,8 +54,8 @@ type channels struct {
 	known    map[channelKey]int
 }
 
-// channelKey is what a number of channels depends on. It keeps the topology, so that no other one
-// can have its place in memory.
+// channelKey holds all that a number of channels depends on. It refers to the topology and so
+// keeps it in memory: no other topology can have its address.
 type channelKey struct {
 	topology *scenarios.Topology
 	rest     string // figures of the device, the kind, the algorithm and the team
@@ -68,8 +68,8 @@ const (
 	someRanks = 16
 )
 
-// wires is how many channels are looked at where each has an order of its own, and thus peers: more
-// than the wires that lead from a GPU to others of its node.
+// wires is the number of channels that are examined where each has an order of ranks, and thus
+// peers, of its own. It exceeds the number of wires from a GPU to others of its node.
 const wires = 16
 
 // withChannels returns an algorithm with a number of channels: where a point gives none, as many as
@@ -104,7 +104,7 @@ func (s *Scenario) withChannels(p *scenarios.Point, a scenarios.Algorithm) scena
 	}
 	if c.topology != p.Topology {
 		g, err := p.Topology.Graph()
-		if err != nil { // whoever builds it says so
+		if err != nil { // building the schedule reports it
 			return a
 		}
 		c.topology, c.graph = p.Topology, g
@@ -130,8 +130,8 @@ func (s *Scenario) withChannels(p *scenarios.Point, a scenarios.Algorithm) scena
 	return a
 }
 
-// shortBytes is how many bytes a channel has, at most, of a vector for which fewer channels may be
-// faster: a step of so many bytes takes about as long as its overhead.
+// shortBytes bounds the bytes of a channel, in vectors for which fewer channels may be faster: a
+// step of that many bytes takes about as long as its overhead.
 const shortBytes = 64 * unit.KiB
 
 // fewerChannels adds, for "fastest", algorithms of a short vector with one channel and with half of

@@ -45,7 +45,8 @@ var algorithms = sync.OnceValue(func() []algos.Algorithm {
 	return slices.Concat(algos.Table(), nccl.Table(), openmpi.Table())
 })
 
-// find is the algorithm of a kind that has a name.
+// find returns the algorithm of a kind by its name: ours, or a library's where the name has a
+// prefix.
 func find(kind collective.Kind, name string) (algos.Algorithm, error) {
 	if !strings.Contains(name, ":") {
 		return algos.Find(kind, name)
@@ -153,7 +154,7 @@ func pickedBy(p *scenarios.Point, m *made) algos.Pick {
 	return a.Picked(spec, optionsOn(p, m.algorithm, a))
 }
 
-// measure is how long a schedule takes.
+// measure returns the simulated time of a schedule.
 func (r *runner) measure(m *made, p *scenarios.Point) (unit.Time, error) {
 	o := sim.Options{Engine: engineOf(p)}
 	if o.Engine == sim.Fold || o.Engine == sim.Sweep { // of what is chosen
@@ -192,5 +193,5 @@ func noneOf(candidates []Candidate) string {
 	return text
 }
 
-// maxWrong is how many things of a sort that are wrong are printed.
+// MaxWrong bounds how many errors of a sort are printed.
 const MaxWrong = 5

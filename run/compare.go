@@ -7,7 +7,7 @@ import (
 	"collsim/reference"
 )
 
-// Comparison is how a result compares with somebody else's.
+// Comparison holds the bitwise comparison of a result with one that was computed elsewhere.
 type Comparison struct {
 	File string
 	Why  string // nothing was compared: why; empty where it was

@@ -11,7 +11,7 @@ import (
 	"collsim/schedule"
 )
 
-// proveOnce is the first violation of a schedule in one call.
+// proveOnce returns the first violation of a schedule in one call, or nil.
 func proveOnce(s *schedule.Schedule) error {
 	if _, found := proof.Verify(s, proof.Options{Iterations: 1}); len(found) > 0 {
 		return found[0]

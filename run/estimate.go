@@ -104,7 +104,7 @@ func (e *Estimate) count(w work) {
 	e.Steps, e.Messages, e.Bytes = e.Steps+w.steps, e.Messages+w.messages, e.Bytes+unit.Bytes(w.bytes)
 }
 
-// timeOf is about how many seconds some stages take.
+// timeOf estimates how many seconds the given stages of a schedule take.
 func timeOf(s *schedule.Schedule, p *scenarios.Point, w work, do stages) float64 {
 	steps, ranks := float64(w.steps), float64(s.Spec.Ranks)
 	seconds := 0.0

@@ -10,8 +10,8 @@ import (
 	"collsim/topology"
 )
 
-// setting is what an executor is opened with, as a comparable value: points that agree in it are
-// played by the same.
+// setting holds, as a comparable value, the settings with which an executor is opened. Points
+// with equal settings share an executor.
 type setting struct {
 	executor      scenarios.Executor
 	transport     scenarios.Transport

@@ -14,8 +14,8 @@ import (
 	"collsim/unit"
 )
 
-// Explanation is what the time of a point went into: the critical path, and what the time would be
-// if one thing were different, by another simulation each.
+// Explanation divides up the time of a point: the critical path, and the time if one thing were
+// different, each by another simulation.
 type Explanation struct {
 	Result  *Result // without proof and numbers
 	Formula string  // of Result.ClosedForm; empty where that is −1
@@ -27,8 +27,9 @@ type Explanation struct {
 	NCCL                 *nccl.Costs // its own table of the call; nil where NCCL has no choice
 }
 
-// Share is how long the critical path was held up by one thing. Links are told apart by their kind:
-// the pattern of their ends' names (gpu*, switch), either way, with their bandwidth and latency.
+// Share holds the part of the critical path that one thing takes. Links are grouped by their
+// kind: the pattern of their ends' names (gpu*, switch), in either direction, with their
+// bandwidth and latency.
 type Share struct {
 	What sim.What
 	Link string // of the kind the first, by index, on the path; empty where it is no link
@@ -141,7 +142,7 @@ func shares(g *topology.Graph, ran *sim.Result) []Share {
 	return list
 }
 
-// kindsOf is the kind of every link, by index.
+// kindsOf returns the kind of every link, by index.
 func kindsOf(g *topology.Graph) []linkKind {
 	patterns := make([]string, len(g.Nodes()))
 	for i, n := range g.Nodes() {
@@ -155,8 +156,9 @@ func kindsOf(g *topology.Graph) []linkKind {
 	return kinds
 }
 
-// limiting is the resource that takes the most of the time: a kind of links, with what is lost by
-// sharing them, or a figure of the device. Nil is none: all is latency and waiting for ranks.
+// limiting returns the resource that takes the most of the time: a kind of links, with the time
+// lost by sharing them, or a figure of the device. It is nil if all time is latency and waiting
+// for ranks.
 func limiting(list []Share) *Share {
 	var sums []Share
 	for _, s := range list {
