@@ -71,8 +71,8 @@ func (src *source) fetch(scenario, file string, d *disk) (err error) {
 	return nil
 }
 
-// scenarioFile is the content of a file that a scenario names: of an example, one that is embedded
-// next to it.
+// scenarioFile returns the content of a file that a scenario names. Next to an example the file
+// may be embedded, too.
 func scenarioFile(scenario, file, resolved string, d *disk) ([]byte, error) {
 	if strings.HasPrefix(scenario, "example:") {
 		if text, err := scenarios.ExampleFile(file); err == nil {
@@ -99,7 +99,7 @@ func (src *source) decode(o formats.Options) (*formats.File, error) {
 	return formats.ReadTrace(src.name, files, o)
 }
 
-// read is decode with errors of one line.
+// read decodes the file; its errors have one line.
 func (src *source) read(o formats.Options) (*formats.File, error) {
 	return oneLine(src.decode(o))
 }
@@ -111,7 +111,7 @@ func oneLine(f *formats.File, err error) (*formats.File, error) {
 	return f, nil
 }
 
-// fileOptions are the parameters of "file:my.xml(protocol=LL)".
+// fileOptions reads the parameters of "file:my.xml(protocol=LL)".
 func fileOptions(params []scenarios.Param) (o formats.Options, err error) {
 	names := []string{"protocol", "strict_nop", "as", "runtime"}
 	for _, p := range params {
@@ -152,7 +152,7 @@ func (src *source) checkKind(kind collective.Kind) error {
 		"takes it as that", src.name, own, kind, kind)
 }
 
-// shape is what a custom collective of a file takes in and gives out.
+// shape returns spec with the inputs and outputs of the custom collective in a file.
 func (s *Scenario) shape(spec collective.Spec, a scenarios.Algorithm,
 	size unit.Bytes) (collective.Spec, error) {
 	src := s.files[a.String()]
@@ -210,7 +210,7 @@ func (src *source) at(spec collective.Spec, size unit.Bytes) (*formats.File, err
 	return f, nil
 }
 
-// fromFile is the schedule of a file for a collective of a point.
+// fromFile returns the schedule of a file for a collective of a point.
 func (s *Scenario) fromFile(p *scenarios.Point, spec collective.Spec,
 	a scenarios.Algorithm) (*formats.File, error) {
 	src := s.files[a.String()]

@@ -6,7 +6,7 @@ import (
 	"collsim/unit"
 )
 
-// Held is what a run is held up by longest, where no link is busy for most of its time.
+// Held holds what delays a run longest, where no link is busy for most of its time.
 type Held struct {
 	Share
 	// Slots says that it is the room of connections (sim.slots): Time is what more room would save.
@@ -14,9 +14,9 @@ type Held struct {
 	Of    unit.Time // the whole run
 }
 
-// Bounds of what is simulated again to find out: so many points, of so many steps each. A run of
-// which a link is busy for mostlyBusy of its time is not looked at, nor one that more slots make
-// faster by less than slotsMatter.
+// Bounds of the additional simulations by which held finds out: so many points in a scenario, so
+// many steps in each. A run in which a link is busy for mostlyBusy of the time is not examined.
+// Slots are named only where more of them save at least slotsMatter of the time.
 const (
 	mostHeldPoints = 32
 	mostHeldSteps  = 1 << 15

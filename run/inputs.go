@@ -19,7 +19,8 @@ type arrayFiles struct {
 	files   []arrayFile
 }
 
-// arrayFile is what was read of a file.
+// arrayFile holds the arrays that were read from a file, or the error, and the want they were
+// checked against.
 type arrayFile struct {
 	path  string
 	want  arrays.Want
@@ -27,7 +28,7 @@ type arrayFile struct {
 	err   error
 }
 
-// of is the data of each rank in a file.
+// of returns the data of each rank in a file. It reads the file once for each want.
 func (a *arrayFiles) of(name string, w arrays.Want) ([]arrays.Array, error) {
 	path := a.resolve(name)
 	for _, f := range a.files {
@@ -42,7 +43,8 @@ func (a *arrayFiles) of(name string, w arrays.Want) ([]arrays.Array, error) {
 	return f.ranks, f.err
 }
 
-// inputShapes are the shapes in the input file of a point.
+// inputShapes returns the shape of each rank's array in the input file of a point, nil for ranks
+// without one.
 func (a *arrayFiles) inputShapes(p *scenarios.Point) ([]collective.Shape, error) {
 	ranks, err := a.of(p.Data.Input, inputWant(p))
 	if err != nil {
@@ -58,7 +60,8 @@ func (a *arrayFiles) inputShapes(p *scenarios.Point) ([]collective.Shape, error)
 	return shapes, nil
 }
 
-// inputWant is what a point wants of its input file. Sizes are judged where they are known.
+// inputWant returns what a point expects of its input file: which ranks have an array, and its
+// type. Sizes are checked where they are known.
 func inputWant(p *scenarios.Point) arrays.Want {
 	w := arrays.Want{Ranks: p.Topology.Ranks, Type: p.Spec.Type,
 		Counts: make([]int64, p.Topology.Ranks)}
@@ -132,7 +135,8 @@ func (a *arrayFiles) theirs(p *scenarios.Point) ([]arrays.Array, error) {
 	return ranks, nil
 }
 
-// outputShapes are those of a team of n, by place; nil for ranks without an output.
+// outputShapes returns the shapes of the outputs of a team of n ranks, by place; nil for ranks
+// without one.
 func outputShapes(p *scenarios.Point, n int) ([]collective.Shape, error) {
 	spec := p.TeamSpec(n)
 	shapes := make([]collective.Shape, n)
@@ -211,8 +215,8 @@ func (s *Scenario) judgeInputs(p *scenarios.Point) *scenarios.Refusal {
 	return nil
 }
 
-// judgeGradients is judgeData for the backward pass of a point, and refuses gradients of another
-// shape than its outputs have.
+// judgeGradients applies judgeData to the backward pass of a point. It also refuses gradients of
+// another shape than the outputs have.
 func (s *Scenario) judgeGradients(p *scenarios.Point) *scenarios.Refusal {
 	if p.Gradient == scenarios.NoGradient || !p.GradientData.Any() {
 		return nil
@@ -266,7 +270,7 @@ func pack(moves []collective.Move, width int64, from []byte, size int64, unpack 
 	return to
 }
 
-// number is what is done with the elements of one type where only their bytes are known.
+// number holds the operations on elements of one type, for callers that have only their bytes.
 type number struct {
 	play   func(*play) (*played, error)
 	inputs func(*play) ([][]byte, error)
@@ -277,7 +281,7 @@ type number struct {
 	mask     func(in, out, gradient []byte)
 }
 
-// numberOf is the number of a type.
+// numberOf returns the operations on elements of a type.
 func numberOf(t dtype.Type) number {
 	switch t {
 	case dtype.Float64:

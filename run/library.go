@@ -11,7 +11,7 @@ import (
 	"collsim/unit"
 )
 
-// mostInNode is how many GPUs a node has at most where NCCL's rings are known.
+// mostInNode is the largest number of GPUs in a node for which NCCL's rings are known.
 const mostInNode = 16
 
 // hasNCCL reports whether a device is a GPU of NVIDIA's, and whether NCCL's graphs of nodes of such
@@ -41,13 +41,13 @@ func libraryOf(p *scenarios.Point) (a scenarios.Algorithm, ok bool) {
 	return scenarios.Algorithm{}, false
 }
 
-// ncclOn is one of NCCL's algorithms on the nodes of a point.
+// ncclOn returns one of NCCL's algorithms by its name without the prefix.
 func ncclOn(name string) scenarios.Algorithm {
 	return scenarios.Algorithm{Name: nccl.Prefix + name, Slices: 1}
 }
 
-// libraryCandidates are those of NCCL's algorithms that "fastest" tries: its choice, and what
-// NCCL_ALGO would have it take in place of that.
+// libraryCandidates returns the algorithms of NCCL that "fastest" tries: NCCL's own choice, and
+// those that NCCL_ALGO can make it take instead.
 func libraryCandidates(p *scenarios.Point) (list []scenarios.Algorithm) {
 	if a, ok := libraryOf(p); ok {
 		list = append(list, settled(p, a))

@@ -5,7 +5,7 @@ import (
 	"collsim/unit"
 )
 
-// LinkUse is what a link did during a run.
+// LinkUse holds the traffic of a link during a run.
 type LinkUse struct {
 	Name, From, To string // "gpu0->switch" goes from gpu0 to switch
 	Bytes          unit.Bytes

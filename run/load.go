@@ -23,7 +23,7 @@ import (
 // Version is the version of the program and of this package.
 const Version = "0.1.0"
 
-// LoadOptions are what Load takes besides the file.
+// LoadOptions holds what Load takes besides the file.
 type LoadOptions struct {
 	// With are files whose keys replace those of the scenario, before Set does.
 	With []scenarios.With
@@ -33,7 +33,7 @@ type LoadOptions struct {
 	Free Memory
 	// Executors are names that hardware.executor may have besides those that are documented.
 	Executors []string
-	// Limit is how many bytes a file may have, unpacked; 0 is input.limit of the scenario.
+	// Limit bounds the bytes of a file, unpacked; 0 takes input.limit of the scenario.
 	Limit unit.Bytes
 	// Read reads the scenario, unless its text is given, and the schedules that it names, of no more
 	// bytes than a limit; nil reads regular files.
@@ -59,7 +59,7 @@ type Scenario struct {
 	channels channels
 }
 
-// disk is where a scenario finds the schedules that it names. Each file is read once.
+// disk reads the files that a scenario names, each once.
 type disk struct {
 	resolve func(name string) string // relative to the scenario
 	read    func(path string, limit unit.Bytes) ([]byte, error)
@@ -67,13 +67,13 @@ type disk struct {
 	seen    map[string]content // by path
 }
 
-// content is what was read of a file.
+// content holds the text of a file, or the error of reading it.
 type content struct {
 	text []byte
 	err  error
 }
 
-// file is the content of a file.
+// file returns the content of a file.
 func (d *disk) file(path string) ([]byte, error) {
 	c, seen := d.seen[path]
 	if !seen {
@@ -125,7 +125,7 @@ func readFile(name string, limit unit.Bytes) ([]byte, error) {
 	return input.Limit{Bytes: limit}.File(name)
 }
 
-// names is what algorithms are called, which nobody changes.
+// names lists the algorithms of each kind. It is read-only.
 var names = sync.OnceValue(func() scenarios.Facts {
 	facts := scenarios.Facts{Algorithms: map[collective.Kind][]string{},
 		Libraries: map[collective.Kind][]string{}}
@@ -173,7 +173,7 @@ func (s *Scenario) answer(q scenarios.Question) scenarios.Answer {
 	return a
 }
 
-// splits are the sizes of blocks in a file.
+// splits reads the sizes of blocks from a file.
 func (s *Scenario) splits(name string) ([][]int64, error) {
 	text, err := scenarioFile(s.file, name, s.Resolve(name), s.disk)
 	if err != nil {
@@ -211,7 +211,8 @@ func New(name string, points ...*scenarios.Point) (*Scenario, error) {
 	return s, s.judge()
 }
 
-// known says what is wrong with the algorithm of a point, of which no more than its kind matters.
+// known returns an error if the algorithm of a point cannot be read, has bad parameters, or does
+// not do the collective. Of the collective only its kind matters.
 func (s *Scenario) known(p *scenarios.Point) error {
 	switch a := p.Algorithm; {
 	case a.Name == fastestName:
@@ -227,7 +228,7 @@ func (s *Scenario) known(p *scenarios.Point) error {
 	}
 }
 
-// textOf is the text of a scenario.
+// textOf returns the text of a scenario: the given text, that of an example, or the file's.
 func textOf(file string, text []byte, o LoadOptions) ([]byte, error) {
 	if text != nil {
 		return text, nil
@@ -267,7 +268,7 @@ func checkParams(kind collective.Kind, a scenarios.Algorithm) error {
 	return err
 }
 
-// options are an algorithm's modifiers as package algos takes them.
+// options converts an algorithm's modifiers to those of package algos.
 func options(a scenarios.Algorithm) algos.Options {
 	o := algos.Options{Channels: a.Channels, Slices: a.Slices}
 	for _, p := range a.Params {
@@ -318,7 +319,8 @@ func (s *Scenario) judge() error {
 	return &scenarios.Errors{List: found[:n:n], More: len(found) - n}
 }
 
-// located is an error with its line in the scenario, where it is the refusal of a point.
+// located adds the line in the scenario to an error that refuses a point, and returns other
+// errors as they are.
 func (s *Scenario) located(err error) error {
 	var r *scenarios.Refusal
 	if errors.As(err, &r) {
@@ -327,7 +329,7 @@ func (s *Scenario) located(err error) error {
 	return err
 }
 
-// refusal is what is wrong with a point, nil if nothing is.
+// refusal returns why a point cannot be run, or nil.
 func (s *Scenario) refusal(p *scenarios.Point) *scenarios.Refusal {
 	if p.Algorithm.FromFile() {
 		_, err := s.make(p, p.Algorithm)

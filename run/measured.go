@@ -11,13 +11,13 @@ import (
 	"collsim/unit"
 )
 
-// Measured is what came of playing a result's schedule for real.
+// Measured holds the outcome of executing a result's schedule on hardware.
 type Measured struct {
 	Executor  scenarios.Executor
 	Algorithm string    // of the library that did it, where that had its own way
 	Chose     string    // what a library says of how it has done it
 	Estimate  unit.Time // that the library predicts by a model of its own; 0 where it does not say
-	Skipped   string    // why it was not played; empty if it was, and all that follows is zero if not
+	Skipped   string    // why it was not executed: then all that follows is zero; else empty
 	Failure   *hw.Error
 	Bits      string // as package fidelity calls it
 	Why       string // bits are not comparable though all went well
@@ -59,10 +59,10 @@ func (r *Result) SameChoice() (same, known bool) {
 	return m.Chose == way || m.Chose == way+", "+prose.Plural(p.Channels, "channel"), true
 }
 
-// Played reports whether it was played, and went well.
+// Reports whether the schedule was executed without failure.
 func (m *Measured) Played() bool { return m != nil && m.Skipped == "" && m.Failure == nil }
 
-// Cases are the results of a report that were played.
+// Cases returns the results of a report that were executed on hardware.
 func (r *Report) Cases() []fidelity.Case {
 	var all []fidelity.Case
 	for _, result := range r.Results {
@@ -85,7 +85,8 @@ func (r *Report) Cases() []fidelity.Case {
 	return all
 }
 
-// executor is who played, in short: "host (tcp)", "host (lab)", "mpi", "mpi library (lab)".
+// executor names what executed the schedule: "host (tcp)", "host (lab)", "mpi", "mpi library
+// (lab)".
 func (m *Measured) executor(p *scenarios.Point) string {
 	text := string(m.Executor)
 	if m.Algorithm != "" {
@@ -100,7 +101,7 @@ func (m *Measured) executor(p *scenarios.Point) string {
 	return text
 }
 
-// Tolerance is what the scenario says of it.
+// Tolerance returns the tolerance that the scenario allows.
 func (r *Report) Tolerance() fidelity.Tolerance {
 	t := r.Scenario.Tolerance
 	return fidelity.Tolerance{Bits: t.Bits, TimeMedian: t.TimeMedian, TimeP90: t.TimeP90}
@@ -137,7 +138,7 @@ func (r *Report) uncalibrated() {
 		100*worst.Measured.Error, most, others(far-1)))
 }
 
-// others is how many more there are, in words.
+// others returns a phrase for n more results that are far apart, "" for none.
 func others(n int) string {
 	if n == 0 {
 		return ""

@@ -11,8 +11,8 @@ import (
 	"collsim/unit"
 )
 
-// Memory is how much of it there is, and whose that is ("this machine"). The zero value is not
-// known: then nothing is refused for it.
+// Memory holds an amount of memory, and whose it is ("this machine"). The zero value means that
+// it is not known: then nothing is refused for lack of memory.
 type Memory struct {
 	Bytes unit.Bytes
 	Of    string
@@ -26,7 +26,7 @@ func (f Memory) lacks(t Takes) error {
 	return &tooLarge{t, f}
 }
 
-// tooLarge is what takes more memory than there is.
+// tooLarge is the error of a point that takes more memory than there is.
 type tooLarge struct {
 	takes Takes
 	free  Memory
@@ -42,7 +42,7 @@ func (e *tooLarge) Error() string {
 		rounded(e.takes.peak()), e.free.Of, e.free.Bytes)
 }
 
-// rounded is a figure that is not known to the byte, in whole KiB, MiB or GiB.
+// rounded rounds an estimate up to whole KiB, MiB or GiB.
 func rounded(n unit.Bytes) unit.Bytes {
 	for _, u := range []unit.Bytes{unit.GiB, unit.MiB, unit.KiB} {
 		if n >= 8*u {
@@ -52,7 +52,8 @@ func rounded(n unit.Bytes) unit.Bytes {
 	return n
 }
 
-// refusal is what is too large as a refusal of its point: what to change follows from the stage.
+// refusal converts the error to a refusal of its point. The stage that takes most decides what to
+// change.
 func (e *tooLarge) refusal(p *scenarios.Point) *scenarios.Refusal {
 	key, hint := "topology.ranks", "fewer ranks, or an algorithm in which a rank has fewer messages "+
 		"on their way at once, need less"
@@ -73,7 +74,7 @@ func (e *tooLarge) refusal(p *scenarios.Point) *scenarios.Refusal {
 	return p.Refuse(key, e.Error(), hint)
 }
 
-// stages are what a command does with a point.
+// stages is a set of the stages that a command carries out for a point.
 type stages uint8
 
 const (
@@ -112,8 +113,8 @@ func (m *made) takes(p *scenarios.Point, do stages, threads int) (t Takes) {
 	return t.only(do)
 }
 
-// MostDrawn is how many sub-steps are all written down for a picture. Of more it shows one rank of
-// each class of equal ones, where there are classes, and what they repeat once.
+// MostDrawn bounds the sub-steps that a picture shows one by one. Beyond it, where ranks form
+// classes of equal ones, the picture shows one rank of each class, and repetitions once.
 const MostDrawn = 1 << 24
 
 // drawnByClasses reports whether a picture of a point shows classes.
@@ -121,7 +122,7 @@ func drawnByClasses(s *schedule.Schedule, p *scenarios.Point, w work) bool {
 	return w.steps > MostDrawn && s.Group != nil && classesOf(s, p) > 0
 }
 
-// only is what some of the stages take.
+// only returns the memory that the given stages take.
 func (t Takes) only(do stages) Takes {
 	if do&proves == 0 {
 		t.Proof = 0
@@ -157,7 +158,8 @@ func (s *Scenario) fits(p *scenarios.Point, m *made, do stages) error {
 	return s.Free.lacks(m.takes(p, do, runtime.GOMAXPROCS(0)))
 }
 
-// asked are points of which it is known that there is memory for them, as they were made to ask.
+// asked holds points for which there is enough memory, with the schedules that were built to find
+// out.
 type asked map[*scenarios.Point]*made
 
 // affordable refuses, before anything is run, the first point that takes more memory than there
@@ -192,7 +194,8 @@ func (s *Scenario) affordable(do stages, workers int) (known asked, together int
 	return known, together, nil
 }
 
-// refuseLarge is what is too large as a point's refusal.
+// refuseLarge converts an error about memory to a refusal of the point, and returns other errors
+// as they are.
 func (s *Scenario) refuseLarge(p *scenarios.Point, err error) error {
 	var large *tooLarge
 	if !errors.As(err, &large) {

@@ -26,7 +26,7 @@ type network struct {
 	wires   algos.Wires  // see meets; PerConnection: nobody has looked
 }
 
-// maxPairs is how many routes are looked at; beyond, a part stands for all.
+// maxPairs bounds the routes that are examined; beyond it, a sample stands for all.
 const maxPairs = 1 << 16
 
 // newNetwork looks at the routes between ranks of a team; no teams are one of all ranks.
@@ -54,7 +54,7 @@ func newNetwork(g *topology.Graph, teams [][]int) network {
 	return n
 }
 
-// allTeams are the teams; without any, one of all ranks.
+// allTeams returns the teams; without any, one of all ranks.
 func (n *network) allTeams() [][]int {
 	if n.teams != nil {
 		return n.teams
@@ -66,7 +66,7 @@ func (n *network) allTeams() [][]int {
 	return [][]int{all}
 }
 
-// pairs is how many routes there are inside teams.
+// pairs returns the number of routes inside teams: one for each ordered pair of ranks.
 func (n *network) pairs() (pairs int) {
 	for _, team := range n.allTeams() {
 		pairs += len(team) * (len(team) - 1)
@@ -116,7 +116,7 @@ func (n *network) uniform() bool {
 	return n.latency[0] == n.latency[1] && n.rate[0] == n.rate[1]
 }
 
-// String is what a scenario's network was understood as: "2 links a message, 1.00 us + n /
+// String describes the network as the scenario was understood: "2 links a message, 1.00 us + n /
 // 12.5 GB/s".
 func (n *network) String() string {
 	if len(n.graph.Ranks) == 1 {
@@ -140,7 +140,7 @@ func (n *network) String() string {
 		prose.Between(n.latency[0], n.latency[1], "…"), prose.Between(n.rate[0], n.rate[1], "…"))
 }
 
-// shape is what the network was made as.
+// shape names the network by its preset: "2 nodes of dgx-h100", "a leaf-spine network".
 func (n *network) shape() string {
 	switch preset := n.graph.Preset; preset {
 	case "cluster":
@@ -186,8 +186,8 @@ type Limit struct {
 	Rate unit.Rate // its bandwidth, at which it is busy
 }
 
-// kindName is a link's name with * for each of its numbers, which are what differs between the
-// names of links of a kind.
+// kindName returns a link's name with * for each of its numbers: names of links of one kind
+// differ only in their numbers.
 func kindName(name string) string {
 	kind := make([]byte, 0, len(name))
 	for i := range len(name) {

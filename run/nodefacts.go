@@ -22,11 +22,11 @@ import (
 // ofNCCL reports whether an algorithm is one of NCCL's.
 func ofNCCL(name string) bool { return strings.HasPrefix(name, nccl.Prefix) }
 
-// ncclNodes returns what NCCL would see of a point's nodes, of which a collective has perNode GPUs
-// each; false where the device is no GPU of NVIDIA's. A machine says most of it. Of an abstract
-// network follow the NVLinks from the device, and NVSwitch from the preset: GPUs of boards with
-// NVSwitches have them on whatever is no full mesh. NICs are taken at the rate of a data sheet, and
-// processors as AMD's beside an A100, as NVIDIA's own machines have them.
+// ncclNodes returns what NCCL would see of a point's nodes, each with perNode GPUs of the
+// collective. ok is false where the device is no GPU of NVIDIA's. A machine states most of it. On
+// an abstract network the device gives the NVLinks, and the preset gives NVSwitches: boards that
+// are made with NVSwitches have them on every preset but a full mesh. NICs have the rate of a
+// data sheet. Processors beside an A100 are AMD's, as in NVIDIA's own machines.
 func ncclNodes(p *scenarios.Point, perNode int) (f nccl.Facts, ok bool) {
 	model := system.ModelOf(p.Device.Name)
 	if model.SM == 0 {
@@ -55,7 +55,7 @@ func ncclNodes(p *scenarios.Point, perNode int) (f nccl.Facts, ok bool) {
 	return f, true
 }
 
-// gigabytes is a rate in GB/s.
+// gigabytes converts a rate to GB/s.
 func gigabytes(r unit.Rate) float64 { return float64(r) / float64(unit.GB) }
 
 // meshed joins GPUs each to each, with equal shares of the links of one.
@@ -221,7 +221,8 @@ func (s *Scenario) graphIn(file string) (string, error) {
 	return words, nil
 }
 
-// refusedByNCCL returns what is wrong with what a point tells NCCL, nil if nothing is.
+// refusedByNCCL returns why NCCL does not take a point's version, graph or environment, nil if it
+// does.
 func refusedByNCCL(p *scenarios.Point) *scenarios.Refusal {
 	if err := nccl.CheckVersion(p.Version); err != nil {
 		return p.Refuse("nccl.version", err.Error(), "")

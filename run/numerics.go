@@ -10,7 +10,7 @@ import (
 	"collsim/schedule"
 )
 
-// Numerics is what an algorithm's rounding does, beside what a Result says of its errors.
+// Numerics holds facts about an algorithm's rounding, besides the errors that a Result has.
 type Numerics struct {
 	Data       string // that it was found on: "normal", "uniform", or a file
 	Accumulate string // "native" or "float32"
@@ -96,7 +96,8 @@ func (o *Order) note(what string, others []*schedule.Schedule, orders *proof.Ord
 	}
 }
 
-// otherCounts are schedules of the same for other counts, as far as there are any.
+// otherCounts returns schedules of the same collective for other counts, as far as they can be
+// built.
 func (r *runner) otherCounts(m *made, p *scenarios.Point,
 	spec collective.Spec) (list []*schedule.Schedule) {
 	if spec.Kind.Splits() {
@@ -114,7 +115,7 @@ func (r *runner) otherCounts(m *made, p *scenarios.Point,
 	return list
 }
 
-// otherChannels are schedules with other channels, as far as there are any.
+// otherChannels returns schedules with other numbers of channels, as far as they can be built.
 func (r *runner) otherChannels(m *made, p *scenarios.Point,
 	spec collective.Spec) (list []*schedule.Schedule) {
 	if m.algorithm.FromFile() || m.another != nil {
@@ -132,7 +133,8 @@ func (r *runner) otherChannels(m *made, p *scenarios.Point,
 	return list
 }
 
-// relabelled are permutations of ranks: turned by one, reversed, the first and the last exchanged.
+// relabelled returns permutations of ranks: turned by one, reversed, the first and the last
+// exchanged.
 func relabelled(ranks int) [][]int {
 	turned, reversed, exchanged := make([]int, ranks), make([]int, ranks), make([]int, ranks)
 	for i := range ranks {
@@ -142,7 +144,7 @@ func relabelled(ranks int) [][]int {
 	return [][]int{turned, reversed, exchanged}
 }
 
-// dataOf is on what kind of numbers a point is checked.
+// dataOf returns the kind of numbers on which a point is checked.
 func dataOf(p *scenarios.Point, numerics bool) reference.Data {
 	switch {
 	case p.Check.Data == scenarios.NormalData:
@@ -155,7 +157,7 @@ func dataOf(p *scenarios.Point, numerics bool) reference.Data {
 	return reference.Exact
 }
 
-// sumsOf is in which format the steps of a point add.
+// sumsOf returns the format in which the steps of a point add.
 func sumsOf(p *scenarios.Point) reference.Accumulate {
 	if p.Accumulate == scenarios.Float32 {
 		return reference.InFloat32

@@ -10,7 +10,7 @@ import (
 	"collsim/scenarios"
 )
 
-// variants are an algorithm as it is, and then with each value of a parameter that is worth
+// variants returns an algorithm as it is, and then with each value of a parameter that is worth
 // comparing and that the point does not give.
 func variants(p *scenarios.Point, a scenarios.Algorithm) []scenarios.Algorithm {
 	list := []scenarios.Algorithm{settled(p, a)}
@@ -24,7 +24,7 @@ func variants(p *scenarios.Point, a scenarios.Algorithm) []scenarios.Algorithm {
 	return list
 }
 
-// with is an algorithm with a parameter.
+// with returns an algorithm with a parameter set to a value.
 func with(a scenarios.Algorithm, name, value string) scenarios.Algorithm {
 	a.Params = slices.DeleteFunc(slices.Clone(a.Params), func(p scenarios.Param) bool {
 		return p.Name == name
@@ -33,7 +33,8 @@ func with(a scenarios.Algorithm, name, value string) scenarios.Algorithm {
 	return a
 }
 
-// settled is an algorithm whose parameters that follow the nodes of the network have the number.
+// settled returns an algorithm with those parameters written out that follow from the nodes of
+// the network.
 func settled(p *scenarios.Point, a scenarios.Algorithm) scenarios.Algorithm {
 	found, err := find(p.Spec.Kind, a.Name)
 	if err != nil { // a file, or it is refused later
@@ -120,7 +121,7 @@ func ringsOn(p *scenarios.Point, found algos.Algorithm, channels int) [][]int32 
 	return p.Topology.Rings(team, channels)
 }
 
-// inNodes are the options of an algorithm at a point, with the nodes that its ranks fill.
+// inNodes returns the options of an algorithm at a point, with the nodes that its ranks fill.
 func inNodes(p *scenarios.Point, a scenarios.Algorithm) algos.Options {
 	o := options(a)
 	if o.PerNode = perNode(p); o.PerNode == 0 {
@@ -150,8 +151,9 @@ func ranksOf(p *scenarios.Point) int {
 	return cmp.Or(n, p.Topology.Ranks)
 }
 
-// unevenNodes are the ranks of a collective that each node has, where ranks fill several nodes that
-// differ, in every team alike; else nil.
+// unevenNodes returns the number of a collective's ranks on each node, where these numbers
+// differ. It is nil where they are equal, where there is one node, and where teams differ in
+// them.
 func unevenNodes(p *scenarios.Point) []int {
 	teams := p.Teams
 	if teams == nil {
@@ -169,13 +171,14 @@ func unevenNodes(p *scenarios.Point) []int {
 	return sizes
 }
 
-// inNode is how many ranks of a collective a node has at most, where ranks fill several; else 0.
+// inNode returns the largest number of a collective's ranks on a node, where ranks fill several;
+// else 0.
 func inNode(p *scenarios.Point) int {
 	return max(perNode(p), slices.Max(append(unevenNodes(p), 0)))
 }
 
-// perNode is how many ranks of a collective a node has, where these make groups: more than one of
-// more than one rank, in every team alike. Else 0.
+// perNode returns the number of a collective's ranks on each node, where there are several nodes
+// of several ranks, all equal and the same in every team. Else it is 0.
 func perNode(p *scenarios.Point) int {
 	teams := p.Teams
 	if teams == nil {

@@ -8,7 +8,7 @@ import (
 	"collsim/schedule"
 )
 
-// Place is where a violation stands in a file that somebody else has written.
+// Place locates a violation in a file of another format than our text form.
 type Place struct {
 	File     string
 	Line     int    // 0 where there is none
@@ -27,7 +27,7 @@ type PlacedStep struct {
 	What                  string
 }
 
-// placed is a violation with its place in the file.
+// placed converts a violation and adds its place in the file.
 func placed(file string, f *formats.File, v *schedule.Violation) Violation {
 	x := violation(v)
 	if f == nil || f.Where == nil || f.Format == formats.Text {
@@ -42,7 +42,7 @@ func placed(file string, f *formats.File, v *schedule.Violation) Violation {
 	return x
 }
 
-// name is what the file calls a step or a lane.
+// name returns what the file calls a step or a lane, and adds the step to Places.
 func (p *Place) name(step schedule.At, f *formats.File) string {
 	at := f.Where(step.Rank, step.Lane, step.Step)
 	if step.Step < 0 {
@@ -66,7 +66,7 @@ func (p *Place) name(step schedule.At, f *formats.File) string {
 	return fmt.Sprintf("%s (line %d)", at.Text, at.Line)
 }
 
-// String is the file and the line: "my.xml:12".
+// String returns the file and the line: "my.xml:12".
 func (p *Place) String() string {
 	if p.Line == 0 {
 		return p.File

@@ -18,7 +18,7 @@ import (
 	"collsim/unit"
 )
 
-// ProgramResult is what came out of a program.
+// ProgramResult holds the results of a program.
 type ProgramResult struct {
 	Point   *scenarios.ProgramPoint
 	Lowered *program.Lowered
@@ -54,7 +54,7 @@ type ProgramResult struct {
 
 	Links []LinkUse // all of them, by index; nil unless asked for
 
-	Measured *Measured   // of a program that was to be played for real; else nil
+	Measured *Measured   // of a program to be executed on hardware; else nil
 	Differs  []Differing // where that gave other bits
 
 	Library []LibraryCall // calls that name no algorithm, where the machine has a library
@@ -63,15 +63,15 @@ type ProgramResult struct {
 	computed *schedule.Schedule             // on which the numbers were checked; nil if none were
 }
 
-// OpTime is when an op is carried out: from the first of its ranks to the last. Of the exposed time
-// of the program's Rank, Moving and Waiting are what belongs to the op.
+// OpTime holds the time of an op, from the start of its first rank to the end of its last. Moving
+// and Waiting are the op's parts of the exposed time of the program's Rank.
 type OpTime struct {
 	Start, End      unit.Time
 	Moving, Waiting unit.Time
 	IsOnRank        bool // Rank takes part in it
 }
 
-// Exposed is what belongs to the op of the exposed time.
+// Exposed returns the op's part of the exposed time.
 func (t *OpTime) Exposed() unit.Time { return t.Moving + t.Waiting }
 
 // Good reports whether no check has failed.
@@ -204,7 +204,7 @@ func (r *runner) lower(p *scenarios.ProgramPoint, before *ProgramResult) (*progr
 	return low, chosen, nil
 }
 
-// taking is how long a schedule takes where a program runs.
+// taking returns a function that simulates how long a schedule takes on the network of a program.
 func (r *runner) taking(p *scenarios.ProgramPoint) func(*schedule.Schedule) (unit.Time, error) {
 	return func(s *schedule.Schedule) (unit.Time, error) {
 		if err := r.enter(p.Point); err != nil {
@@ -237,7 +237,7 @@ func fits(p *scenarios.ProgramPoint, m *program.Usage) error {
 		strings.Join(m.At, "+"), strings.Join(alive, ", ")))
 }
 
-// mostAlive is how many tensors are listed that take memory.
+// mostAlive bounds the tensors that an error about memory lists.
 const mostAlive = 8
 
 // timeProgram simulates what a program is carried out as.

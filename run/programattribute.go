@@ -109,7 +109,8 @@ func (a *attribution) charge(from, to unit.Time) {
 	a.result.Waits[at].Time += to - from
 }
 
-// owner is the call that a moment belongs to, nil if none has begun, and whether it moves then.
+// owner returns the call that a moment is charged to, nil if none has begun, and whether it moves
+// then. It prefers calls that move, then those that the next kernel waits for.
 func (a *attribution) owner(at unit.Time) (owner *sim.Busy, moves bool) {
 	for _, list := range [...][]*sim.Busy{a.needed, a.going} {
 		for _, b := range list {
@@ -125,7 +126,7 @@ func (a *attribution) owner(at unit.Time) (owner *sim.Busy, moves bool) {
 	return owner, false
 }
 
-// firstAfter is the first of spans, which are in order, that ends after a time.
+// firstAfter returns the index of the first span that ends after a time. The spans are in order.
 func firstAfter(spans []span, at unit.Time) int {
 	i, _ := slices.BinarySearchFunc(spans, at, func(s span, at unit.Time) int {
 		if s.To <= at {
@@ -153,7 +154,7 @@ func (a *attribution) need(gap span) {
 	}
 }
 
-// before is what has ended last of what a part waits for.
+// before returns the part that ends last among those that a part waits for, or nil.
 func (a *attribution) before(part int) (last *sim.Busy) {
 	for _, w := range a.result.Lowered.Schedule.Waits(part, a.Rank) {
 		if b := a.of[w]; b != nil && (last == nil || b.To > last.To) {

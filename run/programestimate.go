@@ -13,7 +13,7 @@ import (
 const (
 	programBytes = 40 << 20 // what lowers, the tables of results, and tries at smaller sizes
 	logsOfSpans  = 2.5      // times a log: from it, spans of ops are worked out
-	garbage      = 1.5      // times what a check of numbers holds, of which some is not collected yet
+	garbage      = 1.5      // factor on what a check of numbers holds: some is not collected yet
 	mostOfMemory = 2.5      // times check.memory that a check takes, with what bounds errors
 	flopTime     = 0.1      // nanoseconds of an operation of a kernel
 )
@@ -37,8 +37,8 @@ func (s *Scenario) EstimateProgram(p *scenarios.ProgramPoint) (_ *Estimate, err 
 	return e, nil
 }
 
-// estimateProgram is the estimate without what the network takes. It looks at what a check of
-// numbers computes only where that is asked for.
+// estimateProgram estimates a program's needs without those of the network. It includes the
+// operations of a check of numbers only if numbers is set.
 func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, numbers bool) (*Estimate, error) {
 	e := &Estimate{Point: p.Point, Algorithms: 1}
 	r := &runner{s: s, candidates: e}

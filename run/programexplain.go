@@ -11,29 +11,29 @@ import (
 	"collsim/unit"
 )
 
-// ProgramExplanation is what the time of a program went into.
+// ProgramExplanation divides up the time of a program.
 type ProgramExplanation struct {
 	Result *ProgramResult // without proof and numbers
 	// Shares are of the critical path, by op and by what it spends its time on, the largest first;
 	// Kinds are the same for all ops. The times of either sum up to the time.
 	Shares, Kinds []OpShare
-	// Spent is what the rank with the most exposed time spends it on: kernels, then calls, the
-	// longest first, then what is left. The times sum up to the time, too.
+	// Spent divides up the time of the rank with the most exposed time: kernels, then calls, the
+	// longest first, then the rest. The times sum up to the program's time, too.
 	Spent  []Spent
 	WhatIf []ProgramWhatIf
-	// Cuts are how its kernels are cut into blocks: of each op one of each shape, in the order of
-	// ops.
+	// Cuts holds how the kernels are cut into blocks: one entry for each shape in an op, in the
+	// order of ops.
 	Cuts []KernelCut
 }
 
-// KernelCut is how a kernel of an op is cut.
+// KernelCut holds how a kernel of an op is cut into blocks.
 type KernelCut struct {
 	Op string
 	sim.Cut
 }
 
-// Spent is how long a rank does something. Op is the call that moves, or is waited for; Peer the
-// rank for which that waits, −1 for none but itself.
+// Spent holds how long a rank does one thing. Op is the call that moves or waits. Peer is the
+// rank that the call waits for, −1 if it waits for no other rank.
 type Spent struct {
 	What RankDoes
 	Op   string
@@ -41,7 +41,7 @@ type Spent struct {
 	Time unit.Time
 }
 
-// RankDoes is what a rank spends its time on.
+// RankDoes names one thing that a rank spends time on.
 type RankDoes string
 
 // What a rank does.
@@ -52,15 +52,15 @@ const (
 	OnNothing   RankDoes = "idle"
 )
 
-// OpShare is how long the critical path was held up by what an op does. Of what is before any op
-// has begun there is none.
+// OpShare holds how long an op holds up the critical path in one way. Op is empty for the time
+// before any op begins.
 type OpShare struct {
 	Op   string
 	Kind PathKind
 	Time unit.Time
 }
 
-// PathKind is what an op spends its time on.
+// PathKind names one way in which the critical path spends time.
 type PathKind string
 
 // The kinds.
@@ -77,13 +77,13 @@ const (
 	OnEvents   PathKind = "events" // from stream to stream
 	OnSMs      PathKind = "waiting for SMs"
 	OnEngines  PathKind = "waiting for a copy engine"
-	// OnRegistering is that others are told of a buffer.
+	// OnRegistering makes a buffer known to other ranks.
 	OnRegistering PathKind = "registering"
 	OnStart       PathKind = "ranks that begin late"
 )
 
-// ProgramWhatIf is how long the program takes if something costs nothing: "kernels", "links" or
-// "launches".
+// ProgramWhatIf holds the time of a program in which one thing costs nothing: "kernels", "links"
+// or "launches".
 type ProgramWhatIf struct {
 	Free string
 	Time unit.Time
@@ -122,7 +122,7 @@ func (s *Scenario) ExplainProgram(p *scenarios.ProgramPoint) (_ *ProgramExplanat
 	return e, nil
 }
 
-// cuts are those of all kernels, each once.
+// cuts returns the cuts of all kernels, each once.
 func (result *ProgramResult) cuts(env *sim.Env) (list []KernelCut) {
 	seen := map[KernelCut]bool{}
 	for i := range result.Lowered.Ops {
@@ -142,7 +142,7 @@ func (result *ProgramResult) cuts(env *sim.Env) (list []KernelCut) {
 	return list
 }
 
-// spent is what the rank with the most exposed time spends it on, all iterations together.
+// spent divides up the time of the rank with the most exposed time, over all iterations.
 func (result *ProgramResult) spent() []Spent {
 	var calls []Spent
 	at := map[Spent]int{}
@@ -170,7 +170,7 @@ func (result *ProgramResult) spent() []Spent {
 	return append(all, Spent{OnNothing, "", -1, result.Idle})
 }
 
-// programWithout is how long a program takes if something costs nothing.
+// programWithout returns the simulated time of a program in which one thing costs nothing.
 func (r *runner) programWithout(what string, result *ProgramResult) (unit.Time, error) {
 	p := result.Point
 	env := r.fresh(p.Point, result.Lowered.Schedule)
@@ -202,8 +202,8 @@ type onPath struct {
 	result   *ProgramResult
 }
 
-// shares sums up the pieces of the critical path. What a bracket waits for places, or for a copy
-// engine, is that, whoever has them meanwhile.
+// shares sums up the pieces of the critical path by op and kind. While a bracket waits for SMs or
+// for a copy engine, the time counts as that wait, whatever else the piece shows.
 func (result *ProgramResult) shares() []OpShare {
 	s := result.Lowered.Schedule
 	o := onPath{trace: result.Trace, brackets: map[[2]int32][]int{}, ops: result.opOfParts(),
@@ -256,7 +256,7 @@ func (result *ProgramResult) shares() []OpShare {
 	return sumShares(list, func(s OpShare) OpShare { return OpShare{Op: s.Op, Kind: s.Kind} })
 }
 
-// at is the bracket that a piece is of, −1 if none has begun.
+// at returns the index of the bracket that a piece belongs to, −1 if none has begun.
 func (o *onPath) at(p *sim.Piece) int {
 	list := o.brackets[[2]int32{p.Rank, p.Lane}]
 	n, _ := slices.BinarySearchFunc(list, p.To, func(b int, to unit.Time) int {
@@ -277,7 +277,7 @@ func (o *onPath) onEngine(of int) bool {
 	})
 }
 
-// share is what a piece is spent on, and by whom.
+// share returns the op and the kind of a piece that belongs to the bracket with index of.
 func (o *onPath) share(p *sim.Piece, of int) OpShare {
 	part := o.programs[p.Rank].Part(int(p.Lane))
 	s := OpShare{Op: nameOf(&o.result.Lowered.Ops[o.ops[part]]), Kind: kindOf(p)}
@@ -297,7 +297,7 @@ func (o *onPath) share(p *sim.Piece, of int) OpShare {
 	return s
 }
 
-// kindOf is what a piece of the critical path is spent on.
+// kindOf returns the kind of a piece of the critical path.
 func kindOf(p *sim.Piece) PathKind {
 	switch p.What {
 	case sim.Transfer:

@@ -10,30 +10,31 @@ import (
 	"collsim/unit"
 )
 
-// Usage is what a rank does in the time of a program:
+// Usage divides up the time of a rank in a program:
 //
 //	time = Compute + Moving + Waiting + Idle
 //
-// Kernels run for Compute. In the rest a call is Moving if its bytes are under way to the rank or
-// from it, or the rank works on them: adds, copies, hands over. It is Waiting if it could go on as
-// far as its rank is concerned, and nothing of it moves: a peer has not begun. Else the rank is
-// Idle. Hidden is for how long calls move while kernels run.
+// Kernels run during Compute. In the rest, a call is Moving while its bytes are under way to the
+// rank or from it, or while the rank adds, copies or hands them over. A call is Waiting while its
+// rank could go on but nothing moves, as a peer has not begun. Else the rank is Idle. Hidden is
+// the time in which calls move while kernels run.
 type Usage struct {
 	Rank                                   int
 	Compute, Moving, Waiting, Idle, Hidden unit.Time
 }
 
-// Exposed is for how long calls are carried out on the rank while no kernel runs.
+// Exposed returns how long calls run on the rank while no kernel does.
 func (u *Usage) Exposed() unit.Time { return u.Moving + u.Waiting }
 
-// Calls is for how long calls move, hidden or not, or are waited for.
+// Calls returns how long calls move, hidden or not, or wait.
 func (u *Usage) Calls() unit.Time { return u.Hidden + u.Moving + u.Waiting }
 
-// Lost is for how long neither kernels run nor calls move: the bubble of a pipeline's stage.
+// Lost returns how long neither kernels run nor calls move: the bubble of a pipeline's stage.
 func (u *Usage) Lost() unit.Time { return u.Waiting + u.Idle }
 
-// CallWait is how long a rank has waited for a call, an index into Lowered.Ops, until a peer had
-// sent something or had room for more; −1 is the rank itself, whose own steps began no sooner.
+// CallWait holds how long a call on a rank has waited until a peer had sent something or had room
+// for more. Op is an index into Lowered.Ops. Peer −1 is the rank itself, whose own steps began no
+// sooner.
 type CallWait struct {
 	Op   int
 	Peer int32
@@ -90,7 +91,7 @@ func (result *ProgramResult) account(parts []sim.Busy) {
 	}
 }
 
-// onRank is what a rank carries out.
+// onRank holds the work of one rank in a program.
 type onRank struct {
 	Usage
 	kernels []span      // in order, none overlaps the next
@@ -157,7 +158,7 @@ func union(spans []span) (joined []span) {
 	return joined
 }
 
-// length is that of spans that do not overlap.
+// length returns the total time of spans that do not overlap.
 func length(spans []span) (total unit.Time) {
 	for _, s := range spans {
 		total += s.To - s.From
@@ -165,7 +166,7 @@ func length(spans []span) (total unit.Time) {
 	return total
 }
 
-// covered is how much of a span others cover, which are in order and do not overlap.
+// covered returns how much of a span is covered by others, which are in order and do not overlap.
 func covered(s span, by []span) (total unit.Time) {
 	i := sort.Search(len(by), func(i int) bool { return by[i].To > s.From })
 	for ; i < len(by) && by[i].From < s.To; i++ {
@@ -174,7 +175,8 @@ func covered(s span, by []span) (total unit.Time) {
 	return total
 }
 
-// gaps is what spans, which are in order and do not overlap, leave of the time until an end.
+// gaps returns the times from 0 to end that spans leave free. The spans are in order and do not
+// overlap.
 func gaps(spans []span, end unit.Time) (left []span) {
 	from := unit.Time(0)
 	for _, s := range spans {

@@ -56,7 +56,7 @@ func (s *Scenario) filed(file string, ranks int) (*scenarios.ProgramFile, error)
 	return programOfTrace(w), nil
 }
 
-// programOfTrace is a trace with groups and tensors.
+// programOfTrace converts a trace to a program with groups and tensors.
 func programOfTrace(w *chakra.Workload) *scenarios.ProgramFile {
 	f := &scenarios.ProgramFile{Notes: w.Notes}
 	for i := range w.Ops {
@@ -88,7 +88,7 @@ func programOfTrace(w *chakra.Workload) *scenarios.ProgramFile {
 	return f
 }
 
-// streamOf is a collective's: each group has its own, as torch.distributed's have.
+// streamOf returns the stream of a collective: each group has its own, as in torch.distributed.
 func streamOf(o *chakra.Work) string {
 	if o.Group == "" {
 		return "comm"
@@ -110,7 +110,8 @@ func call(f *scenarios.ProgramFile, op *scenarios.ProgramOp, c *collective.Commu
 	op.In, op.Out = []string{in.Name}, fmt.Sprintf("out_%d", len(f.Ops))
 }
 
-// groupOf is the name of the group of some teams; that of all ranks has none.
+// groupOf returns the name of the group that consists of some teams, and adds it to the program
+// if it is new. The name is empty for one team of all ranks in order.
 func groupOf(f *scenarios.ProgramFile, teams [][]int, all int) string {
 	if len(teams[0]) == all && slices.IsSorted(teams[0]) {
 		return ""

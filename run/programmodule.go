@@ -79,7 +79,8 @@ func module(name string, text []byte, ranks int, limit unit.Bytes) (
 	return file, nil
 }
 
-// given is the k-th operand of a type and a shape.
+// given returns the name of the k-th operand of a type and a shape, and adds that tensor if it is
+// new.
 func given(f *scenarios.ProgramFile, t hlo.Tensor, k int) string {
 	name := fmt.Sprintf("%v_%v_%d", t.Type, t.Shape, k)
 	if !slices.ContainsFunc(f.Tensors, func(of scenarios.ProgramTensor) bool {

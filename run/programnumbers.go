@@ -10,7 +10,8 @@ import (
 	"collsim/schedule"
 )
 
-// sampledFLOPs is what a check of numbers computes at most unless it is to be full: about a second.
+// sampledFLOPs bounds the operations of a check of numbers that is not to be full: about a
+// second.
 const sampledFLOPs = 10e9
 
 // computeProgram carries a program out on numbers, at its own sizes or smaller ones, and holds them
@@ -35,7 +36,8 @@ func (r *runner) computeProgram(result *ProgramResult) error {
 	return nil
 }
 
-// optionsOf are those of a check of a program's numbers, which notes what it is made on.
+// optionsOf returns the options for checking a program's numbers. The check may take a smaller
+// program; it is then noted in result.
 func (r *runner) optionsOf(result *ProgramResult) reference.CheckOptions {
 	p := result.Point
 	o := reference.CheckOptions{Seed: uint64(p.Seed), Data: dataOf(p.Point, r.options.Numerics),
@@ -54,8 +56,8 @@ func (r *runner) optionsOf(result *ProgramResult) reference.CheckOptions {
 	return o
 }
 
-// smaller is a program with every length that so many parts divide one of them, and so of every
-// split.
+// smaller returns a program in which every length, also in splits, is divided by the given number
+// if that leaves no remainder.
 func smaller(p *scenarios.ProgramPoint, by int64) *scenarios.ProgramPoint {
 	q := *p
 	q.Tensors = nil
@@ -89,7 +91,7 @@ func smaller(p *scenarios.ProgramPoint, by int64) *scenarios.ProgramPoint {
 	return &q
 }
 
-// asChosen is a program whose calls have the algorithms that were chosen for them.
+// asChosen returns a program whose calls name the algorithms that were chosen for them.
 func asChosen(result *ProgramResult) *scenarios.ProgramPoint {
 	q := *result.Point
 	q.Ops = slices.Clone(q.Ops)

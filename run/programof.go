@@ -7,7 +7,7 @@ import (
 	"collsim/scenarios"
 )
 
-// programOf is a program as package program has it.
+// programOf converts a scenario's program to one of package program.
 func programOf(p *scenarios.ProgramPoint) *program.Program {
 	of := &program.Program{Ranks: p.Topology.Ranks, Iterations: p.Iterations, Gradient: p.Gradient,
 		Order: program.Order(max(slices.Index(program.Orders(), p.Order), 0)), Stages: p.Stages}

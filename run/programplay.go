@@ -12,8 +12,8 @@ import (
 	"collsim/schedule"
 )
 
-// program carries a program out, and plays it for real: at its own sizes, or at those on which its
-// numbers were checked. The bits of every result must be those of the interpreter.
+// program carries a program out and executes it on hardware: at its own sizes, or at those on
+// which its numbers were checked. Every result must have the same bits as the interpreter's.
 func (v *validator) program(ctx context.Context,
 	p *scenarios.ProgramPoint) (*ProgramResult, error) {
 	result, err := v.carryProgram(p)
@@ -42,7 +42,7 @@ func (v *validator) program(ctx context.Context,
 	return result, v.playProgram(ctx, result)
 }
 
-// playProgram plays a program's schedule and compares bits.
+// playProgram executes a program's schedule on hardware and compares bits.
 func (v *validator) playProgram(ctx context.Context, result *ProgramResult) error {
 	p, s, to := result.Point, result.computed, result.Measured
 	given, err := reference.GivenTensors(s, reference.Normal, uint64(p.Seed))
@@ -86,7 +86,7 @@ func (v *validator) playProgram(ctx context.Context, result *ProgramResult) erro
 	return nil
 }
 
-// Differing is a result of which a rank has other bits than the interpreter.
+// Differing names a result whose bits on a rank differ from the interpreter's.
 type Differing struct {
 	Tensor string
 	Rank   int

@@ -69,11 +69,12 @@ func (result *ProgramResult) annotate(t *trace.Trace, s *schedule.Schedule, part
 	}
 }
 
-// nameOf is what an op is called, or several that were fused.
+// nameOf returns the name of an op; for ops that were fused, their names joined by +.
 func nameOf(o *program.LoweredOp) string { return strings.Join(o.Names, "+") }
 
-// memberOf is the op, of several that were fused, that what a bracket does is of: matmuls, of which
-// there were so many, in turn those of the program; all else is the collective's.
+// memberOf returns the name of the op, among several that were fused, to which a bracket belongs.
+// Matmuls belong to the program's kernels in turn; matmuls counts them. All else belongs to the
+// collective.
 func (result *ProgramResult) memberOf(o *program.LoweredOp, does string, matmuls *int) string {
 	var kernels []string
 	call := o.Names[0]

@@ -13,7 +13,8 @@ import (
 	"collsim/unit"
 )
 
-// hops is what the network of a schedule's protocol depends on, of one network.
+// hops holds the parameters of a protocol from which its network is made; it is the key to
+// networks made before.
 type hops struct {
 	row   device.Protocol
 	step  unit.Time // of a GPU, which is part of a hop between nodes

@@ -18,7 +18,7 @@ func relayed(p *scenarios.Point, a scenarios.Algorithm) error {
 		return nil
 	}
 	g, err := p.Topology.Graph()
-	if err != nil || g.IsStar() { // what is wrong with a network is told elsewhere
+	if err != nil || g.IsStar() { // reported elsewhere
 		return nil
 	}
 	rankOf := map[int32]int{}
@@ -50,7 +50,8 @@ func relayed(p *scenarios.Point, a scenarios.Algorithm) error {
 	return nil
 }
 
-// stranger is the first rank on the route between two of a team that is not of the team; −1: none.
+// stranger returns the first rank on the route from src to dst that is not in the team, −1 if
+// there is none.
 func stranger(g *topology.Graph, rankOf map[int32]int, team []int, src, dst int) int {
 	if src == dst {
 		return -1
@@ -63,7 +64,7 @@ func stranger(g *topology.Graph, rankOf map[int32]int, team []int, src, dst int)
 	return -1
 }
 
-// joinedTo are the nodes that a rank reaches through members of its team and switches.
+// joinedTo returns the nodes that a rank reaches through members of its team and switches.
 func joinedTo(g *topology.Graph, rankOf map[int32]int, team []int, src int) map[int32]bool {
 	next := map[int32][]int32{}
 	for i := range int32(g.NumLinks()) {
