@@ -89,7 +89,7 @@ func (r *Report) Good() bool {
 // one point at a time. Where each worker has two processors, a point's proof runs beside its
 // simulation. When the context ends, Run returns its error at once, with the finished results; it
 // drops the points under way. Where a point cannot be run, the error comes with the report of the
-// points before it, and Done has been called for just these, whichever worker was faster. The
+// points before it. Done has then been called for just these, whichever worker was faster. The
 // report is nil if there is no result.
 func (s *Scenario) Run(ctx context.Context, o RunOptions) (report *Report, err error) {
 	defer func() { err = s.located(err) }()

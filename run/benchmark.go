@@ -29,8 +29,8 @@ type Calls struct {
 	Off   string // why nothing of all this is known; else empty
 }
 
-// mostCalled bounds the messages that are simulated for calls in a row, over all calls: a few
-// seconds.
+// mostCalled bounds the messages that are simulated for calls in a row, over all calls together.
+// That takes a few seconds.
 const mostCalled = 1 << 22
 
 // timeCalls simulates calls in a row of the schedule that a point is carried out as, and sets

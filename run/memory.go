@@ -52,8 +52,8 @@ func rounded(n unit.Bytes) unit.Bytes {
 	return n
 }
 
-// refusal converts the error to a refusal of its point. The stage that takes most decides what to
-// change.
+// refusal converts the error to a refusal of its point. The stage that takes most
+// memory decides which key and which hint it names.
 func (e *tooLarge) refusal(p *scenarios.Point) *scenarios.Refusal {
 	key, hint := "topology.ranks", "fewer ranks, or an algorithm in which a rank has fewer messages "+
 		"on their way at once, need less"

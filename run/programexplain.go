@@ -203,7 +203,7 @@ type onPath struct {
 }
 
 // shares sums up the pieces of the critical path by op and kind. While a bracket waits for SMs or
-// for a copy engine, the time counts as that wait, whatever else the piece shows.
+// for a copy engine, the time counts as that wait, whichever op has them meanwhile.
 func (result *ProgramResult) shares() []OpShare {
 	s := result.Lowered.Schedule
 	o := onPath{trace: result.Trace, brackets: map[[2]int32][]int{}, ops: result.opOfParts(),

@@ -15,9 +15,9 @@ import (
 //	time = Compute + Moving + Waiting + Idle
 //
 // Kernels run during Compute. In the rest, a call is Moving while its bytes are under way to the
-// rank or from it, or while the rank adds, copies or hands them over. A call is Waiting while its
-// rank could go on but nothing moves, as a peer has not begun. Else the rank is Idle. Hidden is
-// the time in which calls move while kernels run.
+// rank or from it. It is Moving, too, while the rank adds, copies or hands them over. A call is
+// Waiting while its rank could go on but nothing moves, as a peer has not begun. Else the rank is
+// Idle. Hidden is the time in which calls move while kernels run.
 type Usage struct {
 	Rank                                   int
 	Compute, Moving, Waiting, Idle, Hidden unit.Time

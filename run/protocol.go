@@ -13,8 +13,8 @@ import (
 	"collsim/unit"
 )
 
-// hops holds the parameters of a protocol from which its network is made; it is the key to
-// networks made before.
+// hops holds the parameters of a protocol from which its network is made. A network is made once
+// for each.
 type hops struct {
 	row   device.Protocol
 	step  unit.Time // of a GPU, which is part of a hop between nodes

@@ -27,12 +27,12 @@ const (
 	Off    = "off" // not asked for, or impossible as the schedule cannot be carried out
 )
 
-// Result is what came out of a point.
+// Result holds the results of a point.
 type Result struct {
 	Point      *scenarios.Point
 	Algorithm  scenarios.Algorithm // that was carried out: Point's, or that which "fastest" chose
 	Candidates []Candidate         // of "fastest", in the order of the table; else nil
-	// Picked is what an algorithm comes to that chooses by itself, as NCCL's and Open MPI's do.
+	// Picked is the choice of an algorithm that chooses by itself, as NCCL's and Open MPI's do.
 	Picked algos.Pick
 	// Teams do the collective at once, each on its own; 1 is all ranks. As nccl-tests has it, ranks,
 	// sizes and bandwidths are those of one communicator: of the largest team, in the time of the
@@ -61,10 +61,10 @@ type Result struct {
 	Comparison *Comparison    // with the file that the scenario names; nil if it names none
 	Outputs    []arrays.Array // of each rank of the network, where a file for them is named; else nil
 
-	// Numerics is what rounding does; nil unless it is asked for, or where numbers are off.
+	// Numerics holds the effects of rounding; nil unless asked for, or where numbers are off.
 	Numerics *Numerics
 
-	Measured *Measured // of a result that was to be played for real; else nil
+	Measured *Measured // of a result to be executed on hardware; else nil
 	Backward *Result   // of the backward pass, where the scenario asks for one; else nil
 	Gradient *Gradient // of the result of a backward pass; else nil
 
@@ -82,9 +82,9 @@ type Result struct {
 	Critical             []sim.Piece  // the critical path; nil unless Trace is asked for
 	Links                []LinkUse    // all of them, by index; nil unless asked for
 
-	// Bounds are times that no schedule with as many lanes beats on this network. Of teams they are
-	// those of the one of which most is known, as if it were alone, or of all together if that is
-	// more.
+	// Bounds are times that no schedule with as many lanes beats on this network. With teams they
+	// are the largest of one team's bounds, as if it ran alone, or those of all teams together if
+	// these are larger.
 	Bounds     bounds.Bounds
 	ClosedForm unit.Time // as published; −1 where links differ, or for a schedule from a file
 	Warnings   []string
@@ -111,8 +111,8 @@ type Violation struct {
 	*Place            // where that is in a file of another format; nil elsewhere
 }
 
-// String is such as "race: rank 3 lane 0 step 5: …"; in a file of another format, "my.xml:12: race:
-// gpu 3 tb 0 step 5: rrc, chunk 2: …".
+// String returns a line such as "race: rank 3 lane 0 step 5: …"; for a file of another format,
+// "my.xml:12: race: gpu 3 tb 0 step 5: rrc, chunk 2: …".
 func (v Violation) String() string {
 	if v.Place != nil && v.What != "" {
 		at := v.What
@@ -177,8 +177,8 @@ func (r *Result) Good() bool {
 		(r.Gradient == nil || r.Gradient.Law != string(reference.NumbersMismatch))
 }
 
-// AlgBW is nccl-tests' algorithm bandwidth in GB/s (10⁹ bytes per second), by the time PerCall, and
-// whether there is one: what takes no time has none.
+// AlgBW returns nccl-tests' algorithm bandwidth in GB/s (10⁹ bytes per second): the bytes over
+// the time PerCall. ok is false where that time is 0.
 func (r *Result) AlgBW() (gbps float64, ok bool) {
 	t := r.PerCall()
 	if t == 0 {
@@ -187,13 +187,14 @@ func (r *Result) AlgBW() (gbps float64, ok bool) {
 	return float64(r.Point.Spec.Bytes()) / (float64(t) * 1e-12) / 1e9, true
 }
 
-// BusBW is nccl-tests' bus bandwidth in GB/s: AlgBW times a factor of the kind, by which a perfect
-// ring reaches the speed of its links.
+// BusBW returns nccl-tests' bus bandwidth in GB/s: AlgBW times a factor of the kind, with which a
+// perfect ring reaches the speed of its links.
 func (r *Result) BusBW() (gbps float64, ok bool) {
 	return busBW(r.Point.Spec, r.PerCall())
 }
 
-// busBW is the bus bandwidth in GB/s of a collective that takes so long.
+// busBW returns the bus bandwidth in GB/s of a collective that takes the time t. ok is false
+// where t is 0.
 func busBW(spec collective.Spec, t unit.Time) (gbps float64, ok bool) {
 	if t == 0 {
 		return 0, false
@@ -203,7 +204,8 @@ func busBW(spec collective.Spec, t unit.Time) (gbps float64, ok bool) {
 	return gbps * float64(num) / float64(den), true
 }
 
-// Busy is the share of the time for which the busiest link was busy, and whether there is one.
+// Busy returns the share of the time in which the busiest link was busy. ok is false where there
+// is no time.
 func (r *Result) Busy() (share float64, ok bool) {
 	if r.Time == 0 {
 		return 0, false
@@ -211,8 +213,8 @@ func (r *Result) Busy() (share float64, ok bool) {
 	return float64(r.Limit.Busy) / float64(r.Time), true
 }
 
-// PeakLink is the rate in GB/s at which the busiest link worked, and whether there is one. What it
-// carried, over the time for which it was busy, is its bandwidth but for rounding.
+// PeakLink returns the rate in GB/s of the busiest link while it was busy, which is its bandwidth
+// but for rounding. ok is false where no link was busy.
 func (r *Result) PeakLink() (gbps float64, ok bool) {
 	if r.Limit.Busy == 0 {
 		return 0, false
@@ -239,11 +241,12 @@ func (r *Result) closedForm(n *network) {
 	}
 }
 
-// farApart is the factor from which on two predictions of one time are told to differ.
+// farApart is the factor between two figures of one time beyond which a warning says that they
+// differ.
 const farApart = 3
 
-// disagree is the ratio of two figures of one time, the larger to the smaller, and whether they are
-// far apart; 0 where one of them is not known.
+// disagree returns the ratio of two figures of one time, the larger to the smaller, and whether
+// it exceeds farApart. The ratio is 0 where one of them is not known.
 func disagree(a, b unit.Time) (ratio float64, far bool) {
 	if a <= 0 || b <= 0 {
 		return 0, false
@@ -263,7 +266,7 @@ func (r *Result) doubt() {
 	}
 }
 
-// inMicroseconds is a time as tables have it.
+// inMicroseconds formats a time as tables have it.
 func inMicroseconds(t unit.Time) string { return fmt.Sprintf("%.1f us", float64(t)/1e6) }
 
 // warn says what a reader of the numbers might stumble over.
@@ -320,8 +323,8 @@ func (r *Result) warnOfNICs(n *network) {
 		n.graph.NICs(), nics))
 }
 
-// CountOf is the number of elements as in the NCCL call; where blocks differ, of the largest
-// buffer.
+// CountOf returns the number of elements as in the NCCL call; where blocks differ, that of the
+// largest buffer.
 func CountOf(spec collective.Spec) int64 {
 	if spec.Kind.Splits() {
 		return int64(spec.Bytes() / unit.Bytes(spec.Type.Width()))
@@ -329,7 +332,7 @@ func CountOf(spec collective.Spec) int64 {
 	return spec.Count
 }
 
-// opOf is the operator as a scenario has it, "none" for kinds without one.
+// OpOf returns the operator as a scenario has it, "none" for kinds without one.
 func OpOf(spec collective.Spec) string {
 	switch {
 	case spec.Op == 0:

@@ -110,7 +110,7 @@ func (r *runner) begin(p *scenarios.Point) (*Result, *made, error) {
 	return result, m, nil
 }
 
-// blank is a result of which nothing is known yet.
+// blank returns a result in which nothing is known yet.
 func (r *runner) blank(p *scenarios.Point) *Result {
 	return &Result{Point: p, Proof: Off, Numbers: Off, Rounds: -1, MinSlots: -1, ClosedForm: -1,
 		Teams: max(1, len(p.Teams)), Network: r.network.String()}
@@ -166,7 +166,7 @@ func (r *runner) prove(m *made, result *Result) {
 	}
 }
 
-// play simulates the schedule, as often as the result says. It writes nothing into it.
+// Simulates the schedule as often as the result says, and does not change it.
 func (r *runner) play(s *schedule.Schedule, result *Result) (*sim.Result, error) {
 	env, o := r.env(result.Point, s), sim.Options{Trace: r.options.Trace,
 		Critical: r.critical || r.options.Trace && engineOf(result.Point) != sim.Fold,
@@ -224,8 +224,9 @@ func (r *runner) time(result *Result, ran *sim.Result, err error) error {
 	return nil
 }
 
-// simulate plays a schedule. What has too many steps to draw every one is drawn by classes, if they
-// turn out to be alike, or else as a whole if that can be kept.
+// simulate simulates a schedule. A trace of too many steps shows one rank of each class of equal
+// ranks. If ranks turn out to differ, it shows all of them, provided that there is memory for
+// that.
 func (r *runner) simulate(s *schedule.Schedule, env sim.Env, o sim.Options,
 	result *Result) (*sim.Result, error) {
 	w, p := work{}, result.Point
@@ -266,7 +267,7 @@ func envOf(p *scenarios.Point, g *topology.Graph) sim.Env {
 	return env
 }
 
-// engineOf is what a point's schedule is played by.
+// engineOf returns the engine that simulates a point's schedule.
 func engineOf(p *scenarios.Point) sim.Engine {
 	switch p.Sim.Engine {
 	case scenarios.EventEngine:

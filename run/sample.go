@@ -26,7 +26,7 @@ const (
 	sampledOutputs = 64
 )
 
-// amount is how much of a schedule's numbers is checked: all if it is zero.
+// amount holds how much of a schedule's numbers to check: all if it is zero.
 type amount struct {
 	count   int64  // the most elements
 	outputs int    // output elements alone
@@ -55,7 +55,8 @@ func amountOf(s *schedule.Schedule, p *scenarios.Point, w work) amount {
 	return amount{}
 }
 
-// walked is how many steps a check takes of which all ranks take theirs.
+// walked returns the steps of a check that carries out every rank; blocks, and steps of ranks
+// with roles, count extra.
 func (w *work) walked(s *schedule.Schedule) int64 {
 	n := w.steps + w.blocks/blocksAsStep
 	if s.HasRoles() {
@@ -64,8 +65,8 @@ func (w *work) walked(s *schedule.Schedule) int64 {
 	return n
 }
 
-// sampleOf is the share of the elements that is checked, of those that check.memory holds. A
-// smaller count cannot stand for blocks whose sizes are given, nor for files.
+// sampleOf returns the share of the elements to check, among those that check.memory holds. It is
+// 1 where sizes of blocks are given, and for files: a smaller count cannot stand for them.
 func sampleOf(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 	kind := s.Spec.Kind
 	if p.Check.Full || held(s) < sampleHeld || kind.Splits() || kind == collective.Custom ||
@@ -94,12 +95,12 @@ func elementsOf(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 	return heldAtOnce(s, p, w) * max(1, float64(t.Width())/4) * (inputs + moved)
 }
 
-// within is the share of the elements that check.memory holds: the rest is not checked.
+// within returns the share of the elements that check.memory holds: the rest is not checked.
 func within(s *schedule.Schedule, p *scenarios.Point) float64 {
 	return min(1, float64(p.Check.Memory)/float64(max(held(s), 1)))
 }
 
-// heldAtOnce is within, where messages under way are held as well.
+// heldAtOnce returns that share where check.memory must hold the messages under way as well.
 func heldAtOnce(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 	return min(1, float64(p.Check.Memory)/max(float64(held(s))+flying(s, w), 1))
 }

@@ -33,15 +33,16 @@ func (s *shared) once(name string, check func() (reference.Report, error)) (refe
 	return known()
 }
 
-// checkOptions are those of a check of so much of a schedule's numbers.
+// checkOptions returns the options for checking an amount of a schedule's numbers.
 func checkOptions(p *scenarios.Point, data reference.Data, a amount) reference.CheckOptions {
 	return reference.CheckOptions{Seed: uint64(p.Seed), Data: data, Memory: int64(p.Check.Memory),
 		Slots: p.Sim.Slots, Accumulate: sumsOf(p), Most: a.count, Sample: a.outputs}
 }
 
-// nameOfCheck tells checks apart: a schedule follows from its collective and its algorithm, but for
-// those of files and of backward passes, whose checks have no name. Nor have those of splits, which
-// would make long names. All fields are in it, also those that are yet to come.
+// nameOfCheck returns a key by which equal checks share a result: a schedule follows from its
+// collective and its algorithm. The key is empty for files and backward passes, where this does
+// not hold, and for splits, which would make long keys. It is made from all fields of both, also
+// those that will be added.
 func nameOfCheck(s *schedule.Schedule, m *made, o reference.CheckOptions) string {
 	if m.algorithm.FromFile() || m.another != nil || s.Spec.Splits != nil {
 		return ""

@@ -14,8 +14,8 @@ type SizeRange struct {
 	Violation *Violation
 }
 
-// mostJudged is how many steps are judged at most at one other size than that which was asked for,
-// and mostJudgedInAll at all of them.
+// mostJudged bounds the steps that are judged at one size other than the requested one, and
+// mostJudgedInAll those at all such sizes.
 const (
 	mostJudged      = 1 << 20
 	mostJudgedInAll = 1 << 22
@@ -54,7 +54,8 @@ func (r *SizeRange) alike(o *SizeRange) bool {
 		(r.Violation == nil || r.Violation.Kind == o.Violation.Kind)
 }
 
-// judgedAt is the first violation of a file at another size, unless the file cannot be that large.
+// judgedAt proves a file at another size and returns the first violation. judged is false where
+// the file cannot have that size.
 func judgedAt(name string, f *formats.File, read func() (*formats.File, error),
 	o VerifyOptions) (judged bool, first *Violation) {
 	other, err := read()

@@ -64,13 +64,13 @@ const (
 	windowElements  = 64        // elements that a step moves in a window, at least
 )
 
-// peak is what is held at most at once, besides the command.
+// peak returns the most memory that is held at once, besides that of the command.
 func (t Takes) peak() unit.Bytes {
 	_, most := t.most()
 	return t.Schedule + most
 }
 
-// most is the stage that takes the most.
+// most returns the stage that takes the most memory, and its bytes.
 func (t Takes) most() (stage string, bytes unit.Bytes) {
 	for _, x := range []struct {
 		stage string
@@ -84,15 +84,16 @@ func (t Takes) most() (stage string, bytes unit.Bytes) {
 	return stage, bytes
 }
 
-// plus is what two schedules of different teams take, which are simulated at once and proven and
-// computed one after the other.
+// plus returns the needs of two schedules of different teams. They are simulated at once, but
+// proven and computed one after the other.
 func (t Takes) plus(u Takes) Takes {
 	return Takes{Schedule: t.Schedule + u.Schedule, Proof: max(t.Proof, u.Proof),
 		Simulation: t.Simulation + u.Simulation, Log: t.Log + u.Log,
 		Numbers: max(t.Numbers, u.Numbers), Playing: t.Playing + u.Playing, Text: t.Text + u.Text}
 }
 
-// larger is the larger of each figure: of algorithms that are tried one after the other.
+// larger returns the larger of each figure: the needs of algorithms that are tried one after the
+// other.
 func (t Takes) larger(u Takes) Takes {
 	return Takes{Schedule: max(t.Schedule, u.Schedule), Proof: max(t.Proof, u.Proof),
 		Simulation: max(t.Simulation, u.Simulation), Log: max(t.Log, u.Log),
@@ -130,7 +131,8 @@ func takesOf(s *schedule.Schedule, p *scenarios.Point, w work, c carriedOut) (t 
 // foldedFrom is the number of ranks from which it is worth a look whether few stand for all.
 const foldedFrom = 1 << 10
 
-// fewClasses is how many ranks may stand for all and the rest is not swept after all.
+// fewClasses bounds the classes of equal ranks: with more, all ranks are swept instead of one of
+// each class.
 const fewClasses = 16
 
 // simulationTakes bounds what a simulation takes of the ranks that stand for all, or of all.
@@ -163,7 +165,8 @@ func linksOf(p *scenarios.Point) float64 {
 	return float64(g.NumLinks())
 }
 
-// hopsOf is the mean number of links that messages cross, of the first of a few ranks.
+// hopsOf returns the mean number of links that messages cross, over the first messages of a few
+// ranks.
 func hopsOf(s *schedule.Schedule, p *scenarios.Point) float64 {
 	const ranks, sends = 32, 256
 	g, err := p.Topology.Graph()
@@ -204,7 +207,7 @@ func waitsForAll(p *scenarios.Point, w work) bool {
 	return !w.isOneSided && !d.Offload && d.SendBuffer == 0 && d.EagerLimit == 0
 }
 
-// packets is how many segments of messages may be on their way at once.
+// packets bounds the segments of messages that may be under way at once.
 func packets(p *scenarios.Point, w work) float64 {
 	if p.Sim.Segment == 0 || p.Sim.Sharing == scenarios.Fluid {
 		return 0
@@ -214,8 +217,8 @@ func packets(p *scenarios.Point, w work) float64 {
 	return min(float64(w.places)*float64(each), float64(w.bytes)/float64(segment)+float64(w.messages))
 }
 
-// classesOf is how many ranks stand for all when a point is simulated, as far as its network knows;
-// 0 where each is simulated, or that cannot be told beforehand.
+// classesOf returns the number of ranks that stand for all when a point is simulated, as far as
+// its network shows. It is 0 where each rank is simulated, or where that is not known beforehand.
 func classesOf(s *schedule.Schedule, p *scenarios.Point) int64 {
 	if e := p.Sim.Engine; e == scenarios.EventEngine || e == scenarios.SweepEngine || p.Teams != nil {
 		return 0
@@ -245,7 +248,7 @@ func proofTakes(s *schedule.Schedule, w work) unit.Bytes {
 	return bytesOf(t)
 }
 
-// mostBlocks is how many blocks the buffer of a rank has that has the most.
+// mostBlocks returns the largest number of blocks in a buffer of a rank.
 func mostBlocks(s *schedule.Schedule) (n int64) {
 	for b := schedule.Input; b <= schedule.Scratch; b++ {
 		if s.Len(b, 0) > 0 {
@@ -255,9 +258,9 @@ func mostBlocks(s *schedule.Schedule) (n int64) {
 	return n
 }
 
-// foldedValues is how many sums of inputs rank 0 makes at once in a proof in which it stands for
-// all: one for each block of the largest message, none of which is that of another. Where all ranks
-// are walked, they share them.
+// foldedValues returns how many sums of inputs rank 0 makes at once in a proof in which it stands
+// for all: one for each block of the largest message, as none equals another. Where all ranks are
+// walked, they share the sums.
 func foldedValues(s *schedule.Schedule, w work) int64 {
 	if !s.Spec.Kind.Reduces() || !s.ByRank(schedule.Input) || stoodFor(s, w) < s.Spec.Ranks {
 		return 0
@@ -334,8 +337,8 @@ func numbersTake(s *schedule.Schedule, p *scenarios.Point, w work, threads int) 
 	return bytesOf(min(buffers, most) + moves + float64(4*float64(w.held)))
 }
 
-// playingTakes is what it takes to play a schedule, which an executor needs so much for, and to
-// hold its outputs against what they should be where check.memory allows that.
+// playingTakes returns the memory for executing a schedule: what the executor needs, and room for
+// comparing its outputs with the expected ones where check.memory allows that.
 func playingTakes(s *schedule.Schedule, p *scenarios.Point, needs int64) unit.Bytes {
 	if check := hw.Compared(s); check <= int64(p.Check.Memory) {
 		needs += check
@@ -347,7 +350,7 @@ func playingTakes(s *schedule.Schedule, p *scenarios.Point, needs int64) unit.By
 // what it would be read as is proven.
 var textBytes = map[string]float64{"msccl": 1500, "goal": 600}
 
-// textTakes is what it takes to export a schedule.
+// textTakes returns the memory for exporting a schedule.
 func textTakes(format string, w work) unit.Bytes {
 	if format == formats.Text {
 		return 0
@@ -355,7 +358,8 @@ func textTakes(format string, w work) unit.Bytes {
 	return bytesOf(float64(textBytes[format] * float64(w.steps)))
 }
 
-// bytesOf is a figure that is not known to the byte.
+// bytesOf converts an estimate to bytes, at most a quarter of the largest number: sums do not
+// overflow.
 func bytesOf(x float64) unit.Bytes {
 	if x >= math.MaxInt64/4 {
 		return math.MaxInt64 / 4
@@ -363,8 +367,8 @@ func bytesOf(x float64) unit.Bytes {
 	return unit.Bytes(x)
 }
 
-// held is what the buffers take that a check of numbers holds: inputs are made when they are read,
-// unless outputs lie in them.
+// held returns the bytes of the buffers that a check of numbers holds. Inputs are generated when
+// they are read, unless the output shares their buffer.
 func held(s *schedule.Schedule) unit.Bytes {
 	elements := int64(0)
 	for rank := range s.Spec.Ranks {
@@ -377,9 +381,10 @@ func held(s *schedule.Schedule) unit.Bytes {
 	return unit.Bytes(elements * int64(s.Spec.Type.Width()))
 }
 
-// flying is what messages hold at most at once in a check of numbers, where a rank goes on until it
-// waits for another: one of each lane, if not all. Where each hears from the one before, that has
-// sent; where two exchange, the second finds the message of the first.
+// flying bounds the bytes of messages under way in a check of numbers, where a rank goes on until
+// it waits for another: one message a lane, at most all. In send_recv the sender comes before the
+// receiver, which takes the message at once. Where ranks exchange, the second finds the first's
+// message: half are held.
 func flying(s *schedule.Schedule, w work) float64 { // it may be more than fits an integer
 	all := min(float64(w.places)*float64(w.largest), float64(w.bytes))
 	switch {

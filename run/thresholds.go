@@ -98,8 +98,8 @@ func (s *Scenario) libraryCalls(by func(*scenarios.Point) scenarios.Algorithm) (
 	return list, nil
 }
 
-// ncclCosts is NCCL's table of the call that a schedule of a point's first team is; nil where the
-// algorithm is not NCCL's, or has no choice.
+// ncclCosts returns NCCL's table of costs for the call of a point's first team. It is nil where
+// the algorithm is not NCCL's, or has no choice.
 func ncclCosts(p *scenarios.Point, m *made) *nccl.Costs {
 	if !ofNCCL(m.algorithm.Name) || len(m.members) == 0 {
 		return nil

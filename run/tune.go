@@ -57,7 +57,7 @@ type tunedKey struct {
 	channels int
 }
 
-// Gain is the share of NCCL's own time that the best saves.
+// Gain returns the share of the time of NCCL's own choice that the best choice saves.
 func (t *Tuned) Gain() float64 {
 	if t.Own.Time == 0 {
 		return 0
@@ -112,8 +112,8 @@ func (s *Scenario) Tunings(sizes []unit.Bytes) (list []*Tuning, err error) {
 	return list, nil
 }
 
-// tunable is the algorithm whose choice is tuned at a point: NCCL's own, with the parameters that
-// the point's has of those that say where it runs; without a name where NCCL has none of the kind.
+// tunable returns the algorithm whose choice is tuned at a point: NCCL's own, with the point's
+// parameters except those that choose. Its name is empty where NCCL has none of the kind.
 func tunable(p *scenarios.Point) (a scenarios.Algorithm) {
 	a = ncclOn("auto")
 	if ofNCCL(p.Algorithm.Name) {
@@ -167,7 +167,7 @@ func (t *Tuning) plan(sizes []unit.Bytes) error {
 	return nil
 }
 
-// at is the point at a size, without a tuner's file.
+// at returns the point at a size, without a tuner's file.
 func (t *Tuning) at(size unit.Bytes) *scenarios.Point {
 	p := *t.Point
 	p.Algorithm, p.Asked, p.ByBytes, p.Tensor = t.Algorithm, size, true, nil
@@ -176,7 +176,7 @@ func (t *Tuning) at(size unit.Bytes) *scenarios.Point {
 	return &p
 }
 
-// specOf is the collective of a point's first team.
+// specOf returns the collective of a point's first team.
 func specOf(p *scenarios.Point) collective.Spec {
 	if p.Teams != nil {
 		return p.TeamSpec(len(p.Teams[0]))
@@ -184,12 +184,12 @@ func specOf(p *scenarios.Point) collective.Spec {
 	return p.Spec
 }
 
-// costs is NCCL's table at a size.
+// costs returns NCCL's table of costs at a size.
 func (t *Tuning) costs(size *Tuned) (*nccl.Costs, error) {
 	return t.costsAt(t.at(size.Bytes))
 }
 
-// costsAt is the same at a point, which may have a tuner's file.
+// costsAt returns NCCL's table of costs at a point, which may have a tuner's file.
 func (t *Tuning) costsAt(p *scenarios.Point) (*nccl.Costs, error) {
 	costs, err := nccl.CostsOf(t.row, specOf(p), optionsOn(p, t.Algorithm, t.row))
 	if err != nil {
@@ -254,7 +254,7 @@ func candidates(costs *nccl.Costs) (list []tunedKey) {
 	return list
 }
 
-// simulate is a choice with its time: of what takes longer than most, unit.Forever.
+// simulate returns a choice with its simulated time, unit.Forever if it takes longer than most.
 func (t *Tuning) simulate(size *Tuned, key tunedKey, most unit.Time) (TunedChoice, error) {
 	if c, ok := size.known[key]; ok {
 		return c, nil
@@ -291,16 +291,16 @@ func (t *Tuning) simulate(size *Tuned, key tunedKey, most unit.Time) (TunedChoic
 	return c, err
 }
 
-// lineOf is the line of a tuner's file that has all calls of a kind be done by a choice.
+// lineOf returns the line of a tuner's file that makes all calls of a kind use one choice.
 func lineOf(kind collective.Kind, key tunedKey) string {
 	return nccl.TunerLine{Kind: kind, To: nccl.MostTuned, Way: key.Way, Channels: key.channels,
 		Nodes: nccl.AnyTuned, Ranks: nccl.AnyTuned, PipeOps: nccl.AnyTuned,
 		RegBuff: nccl.AnyTuned}.String()
 }
 
-// least is a time that no run of a choice is below, nor a call of several in a row: what some lane
-// sends leaves it one message after the other, and what some rank sends to others of its node
-// leaves it over its links.
+// least returns a lower bound on the time of any run of a choice, also of one call among several
+// in a row. A lane sends its messages one after the other. The bytes that a rank sends to others
+// of its node leave it over its links.
 func (t *Tuning) least(p *scenarios.Point, costs *nccl.Costs) unit.Time {
 	for _, factor := range p.Topology.Slowdowns {
 		if factor < 1 {
@@ -322,8 +322,8 @@ func (t *Tuning) least(p *scenarios.Point, costs *nccl.Costs) unit.Time {
 // mostRanked bounds the ranks whose links are looked at.
 const mostRanked = 1024
 
-// mostOut is what the links carry together by which a rank reaches the others of its node, of the
-// rank that has most.
+// mostOut returns the largest rate at which a rank can send to the others of its node: the sum
+// over the links by which it reaches them.
 func mostOut(g *topology.Graph, perNode int) (most unit.Rate) {
 	if len(g.Ranks) > mostRanked {
 		return unit.Unlimited

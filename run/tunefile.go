@@ -11,10 +11,10 @@ import (
 	"collsim/unit"
 )
 
-// TuneFormat is a form in which a library is told what is best.
+// TuneFormat describes a file format in which a library reads the best choices.
 type TuneFormat struct {
 	Name, About string
-	key         func(*Tuning) string // by which it tells collectives apart
+	key         func(*Tuning) string // by which it distinguishes collectives
 	write       func(x *tuneFile) error
 }
 
@@ -35,7 +35,7 @@ type tuneFile struct {
 	list  []*Tuning
 	all   bool // gains that are within the error of the model, too
 	lines []string
-	notes []string // that tell what it cannot say
+	notes []string // on what the format cannot say
 }
 
 // WriteTuned writes what is best as a file of a format, all gains or those alone that are beyond
@@ -60,7 +60,7 @@ func (x *tuneFile) note(format string, args ...any) {
 	x.notes = append(x.notes, fmt.Sprintf(format, args...))
 }
 
-// TunedFits refuses collectives that a file of a format cannot tell apart.
+// TunedFits refuses collectives that a file of a format does not distinguish.
 func (s *Scenario) TunedFits(list []*Tuning, format TuneFormat) error {
 	seen := map[string]bool{}
 	for _, t := range list {
@@ -75,7 +75,7 @@ func (s *Scenario) TunedFits(list []*Tuning, format TuneFormat) error {
 	return nil
 }
 
-// byKind returns the kind of a tuning, by which NCCL_ALGO and NCCL_PROTO tell calls apart.
+// byKind returns the kind of a tuning, by which NCCL_ALGO and NCCL_PROTO distinguish calls.
 func byKind(t *Tuning) string { return t.Point.Spec.Kind.String() }
 
 // byCommunicator returns all that a line of a tuner matches but sizes, as a key.
@@ -88,8 +88,8 @@ func byCommunicator(t *Tuning) string {
 // model's error alone.
 func (t *Tuned) Written(all bool) bool { return t.IsBeyond() || all && t.Gain() > 0 }
 
-// best are the lines for what is written of a collective: each size's choice holds from there to
-// below the next size, or to below twice as much. Equal neighbours are one.
+// best returns the lines that are written for a collective: each size's choice holds from there
+// to below the next size, or to below twice as much. Equal neighbours are one.
 func (x *tuneFile) best(t *Tuning) (lines []nccl.TunerLine) {
 	for i := range t.Sizes {
 		size := &t.Sizes[i]
@@ -127,7 +127,7 @@ func (x *tuneFile) counted() {
 	}
 }
 
-// typed is such as "float32 sum".
+// typed returns the type and the operator: "float32 sum".
 func typed(t *Tuning) string {
 	spec := &t.Point.Spec
 	if spec.Op == 0 {
@@ -199,7 +199,8 @@ func (x *tuneFile) own(t *Tuning) error {
 	return nil
 }
 
-// ownLines are NCCL's own choice for a kind, from 0 bytes on, with NVLS as it is or without.
+// ownLines returns NCCL's own choices for a kind, from 0 bytes on; nvls, unless empty, allows
+// NVLS or not.
 func (t *Tuning) ownLines(kind collective.Kind, nvls string) ([]nccl.TunerLine, error) {
 	p := t.at(t.Sizes[0].Bytes)
 	if nvls != "" {
@@ -297,7 +298,8 @@ func (x *tuneFile) environment() error {
 	return nil
 }
 
-// choiceLists is what NCCL_ALGO and NCCL_PROTO may say of a kind, "" of a variable that is not set.
+// choiceLists holds values of NCCL_ALGO and NCCL_PROTO for a kind, "" of a variable that is not
+// set.
 type choiceLists struct {
 	algorithms, protocols string
 	gain                  float64 // the most
@@ -305,8 +307,8 @@ type choiceLists struct {
 	score                 float64 // the sum of times over NCCL's own
 }
 
-// setting is the best of those with which NCCL's choice takes no longer at any size, and less at
-// one; nil if there is none. Variables that are set already stay as they are.
+// setting returns the best lists with which NCCL takes no longer at any size, and less at one;
+// nil if there are none. Variables that are set already stay as they are.
 func (t *Tuning) setting(all bool) (best *choiceLists, err error) {
 	already := optionsOn(t.at(t.Sizes[0].Bytes), t.Algorithm, t.row).Environment
 	lists := func(variable string, names []string) []string {
@@ -343,7 +345,7 @@ func (t *Tuning) setting(all bool) (best *choiceLists, err error) {
 	return best, nil
 }
 
-// ways are those that NCCL may take, in its order.
+// ways returns the algorithms and protocols that NCCL may take, in its order.
 func (t *Tuning) ways() (all []nccl.Way) {
 	costs, err := t.costs(&t.Sizes[0])
 	if err != nil {

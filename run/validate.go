@@ -17,23 +17,23 @@ import (
 	"collsim/unit"
 )
 
-// ValidateOptions are how points are played for real.
+// ValidateOptions holds the options of executing points on hardware.
 type ValidateOptions struct {
 	RunOptions // Trace asks the hardware for timelines, too
-	// Open returns what plays the points that say so, on a network if it is to be that of the
-	// topology; OpenWith makes it of a table. Validate closes it.
+	// Open returns an executor for points with this hardware. A lab is wired as the graph, the
+	// point's network. OpenWith makes such a function from a table. Validate closes the executor.
 	Open func(context.Context, *scenarios.Hardware, *topology.Graph) (hw.Executor, error)
-	// Memory is how much of it there is now, and whose that is: what takes more is not played. nil
-	// is as much as one likes; so is what it says if it does not know.
+	// Memory returns the memory there is now, and whose it is: a schedule that takes more is not
+	// executed. Nothing bounds it where the function is nil, or known is false.
 	Memory func() (bytes int64, of string, known bool)
 }
 
-// Validate carries out all points, one after the other, and plays their schedules for real: the
-// bits must be those of the interpreter, times are held against the simulation. Numbers are checked
-// on normal data where the scenario has exact ones, which any order of additions gets right. When
-// the context ends, Validate returns its error with what is finished, and so it does where a point
-// cannot be carried out; the report is nil then if there is no result. An error that is not the
-// scenario's or the context's says what the hardware lacks.
+// Validate carries out all points, one after the other, and executes their schedules on hardware.
+// The bits must be those of the interpreter; times are compared with the simulation. Where the
+// scenario checks exact data, Validate takes normal data: any order of additions gets exact data
+// right. When the context ends, it returns the error with the finished results, and likewise
+// where a point cannot be carried out; the report is nil if there is no result. An error that is
+// neither the scenario's nor the context's says what the hardware lacks.
 func (s *Scenario) Validate(ctx context.Context, o ValidateOptions) (report *Report, err error) {
 	defer func() { err = s.located(err) }()
 	v := &validator{options: o, runner: runner{s: s, options: o.RunOptions, do: o.stages(),
@@ -89,7 +89,7 @@ func (s *Scenario) Validate(ctx context.Context, o ValidateOptions) (report *Rep
 	return report, nil
 }
 
-// validator carries points out and plays them.
+// validator carries points out and executes them on hardware.
 type validator struct {
 	runner
 	options ValidateOptions
@@ -123,7 +123,8 @@ func (v *validator) open(ctx context.Context, p *scenarios.Point) error {
 	return nil
 }
 
-// point carries a point and its backward pass out, and plays what went well.
+// point carries out a point and its backward pass, and executes on hardware those without an
+// error.
 func (v *validator) point(ctx context.Context, p *scenarios.Point) (*Result, error) {
 	result, m, err := v.begin(p)
 	if err != nil || result.skipped != "" {
@@ -148,7 +149,7 @@ func (v *validator) point(ctx context.Context, p *scenarios.Point) (*Result, err
 	return result, err
 }
 
-// play plays what was carried out, if that went well.
+// Executes on hardware the schedules that were carried out, if that went well.
 func (v *validator) play(ctx context.Context, m *made, result *Result) error {
 	p := result.Point
 	result.Measured = &Measured{Executor: p.Hardware.Executor, Bits: fidelity.NotComparable}
@@ -175,7 +176,7 @@ func caveats(p *scenarios.Point, m *Measured) (list []string) {
 	return list
 }
 
-// unfit says why a point is not played, whatever the executor; empty if it is.
+// unfit returns why no executor can take a point, or "".
 func unfit(m *made, r *Result) string {
 	p := r.Point
 	switch {
@@ -189,8 +190,7 @@ func unfit(m *made, r *Result) string {
 	return ""
 }
 
-// tooLarge says what it takes to play a schedule where that is more than there is; empty if it is
-// not.
+// tooLarge returns why the memory there is does not suffice to execute a schedule, or "".
 func (v *validator) tooLarge(s *schedule.Schedule, p *scenarios.Point) string {
 	sizer, sized := v.device.(hw.Sizer)
 	if !sized || v.options.Memory == nil {
@@ -205,7 +205,7 @@ func (v *validator) tooLarge(s *schedule.Schedule, p *scenarios.Point) string {
 		unit.Bytes(there))
 }
 
-// measure plays a schedule and holds what comes of it against what was predicted.
+// measure executes a schedule on hardware and compares the outcome with the prediction.
 func (v *validator) measure(ctx context.Context, m *made, result *Result) error {
 	p, to := result.Point, result.Measured
 	if to.Skipped = v.tooLarge(m.whole, p); to.Skipped != "" {
@@ -243,7 +243,8 @@ func (v *validator) measure(ctx context.Context, m *made, result *Result) error 
 	return v.bits(done, teams, result)
 }
 
-// instead has a result tell of the schedule that was played in place of that of its point.
+// instead replaces the result by that of the schedule that the library executed in place of the
+// point's.
 func (v *validator) instead(m *made, played *schedule.Schedule, result *Result) error {
 	other := v.blank(result.Point)
 	other.Algorithm, other.Picked = result.Algorithm, result.Picked
@@ -258,7 +259,7 @@ func (v *validator) instead(m *made, played *schedule.Schedule, result *Result) 
 		}}, result)
 }
 
-// teams are those of a point with the inputs of their ranks.
+// teams returns the teams of a point with the inputs of their ranks.
 func (v *validator) teams(m *made, result *Result) (list []*teamRun, err error) {
 	p := *result.Point
 	var inputs []arrays.Array
@@ -291,7 +292,7 @@ func (v *validator) fill(t *teamRun, inputs []arrays.Array) (err error) {
 	return err
 }
 
-// inputsOf are the inputs of all ranks of a network.
+// inputsOf returns the inputs of all ranks of a network.
 func inputsOf(s *schedule.Schedule, teams []*teamRun) [][]byte {
 	all := make([][]byte, s.Spec.Ranks)
 	for _, t := range teams {
@@ -312,7 +313,7 @@ func (v *validator) bits(done *hw.Result, teams []*teamRun, result *Result) erro
 	}
 	to.Comparison = &Comparison{}
 	for _, t := range teams {
-		p := t.point.Flat() // elements are those of the output as it lies in memory
+		p := t.point.Flat() // compares elements in the order of memory
 		t.point = p
 		if t.sums = reference.Native; done.Float32 {
 			t.sums = reference.InFloat32
@@ -337,7 +338,7 @@ func (v *validator) bits(done *hw.Result, teams []*teamRun, result *Result) erro
 	return nil
 }
 
-// needed is the memory that it takes to compute what teams should have: inputs and outputs, as
+// needed returns the memory for computing the expected outputs of teams: inputs and outputs, as
 // bytes and as numbers.
 func needed(teams []*teamRun) (n int64) {
 	for _, t := range teams {

@@ -25,24 +25,25 @@ type Verification struct {
 	Sizes      string           // that the file is for, in words; may be empty
 	Ranges     []SizeRange      // verdicts by size, from the smallest on; nil: one for all
 	Notes      []string         // what a reader should know besides
-	// Calls is how many calls, one after another without a barrier between the ranks, are proven
-	// right: 2 for any number. NextCall is what a second call meets that begins on some ranks before
-	// all have ended the first, if Calls is 1.
+	// Calls is the number of calls that are proven right, one after another without a barrier
+	// between the ranks; 2 stands for any number. If it is 1, NextCall holds the violations of a
+	// second call that begins on some ranks before all have ended the first.
 	Calls    int
 	NextCall []Violation
 }
 
 // VerifyOptions say how a schedule from a file is proven; the zero value is the usual way.
 type VerifyOptions struct {
-	// Slots is what a connection holds, in messages. 0 leaves it to the file, or where that does not
-	// say is as many as needed; −1 is as many as needed in any case. What our text form declares
-	// stands.
+	// Slots is the number of messages that a connection holds. 0 leaves it to the file, or is as
+	// many as needed where the file does not say; −1 is as many as needed in any case. The slots
+	// that a file in our text form declares always hold.
 	Slots int
 	// Rendezvous has every send wait for its receive.
 	Rendezvous bool
-	// Iterations is how often the schedule is run. 0 is the usual number: of our text form 2 if it
-	// reaches into other ranks' buffers; of other formats 1, since a caller may put a barrier between
-	// two calls. What is right in one call is tried in two as well: Verification.Calls.
+	// Iterations is the number of times that the schedule is run; 0 is the usual one. For our
+	// text form that is 2 if it reaches into other ranks' buffers. For other formats it is 1,
+	// since a caller may put a barrier between two calls; a schedule that is right in one call is
+	// tried in two as well (Verification.Calls).
 	Iterations int
 	NoTraffic  bool // who sends how much to whom is not asked: proof.Proof.Traffic is nil
 }
@@ -81,7 +82,7 @@ func VerifyFile(name string, f *formats.File, o VerifyOptions) *Verification {
 	return v
 }
 
-// provable is the schedule of a file as it is proven, and how.
+// provable returns the schedule of a file in the form to be proven, and the options of the proof.
 func provable(f *formats.File, o VerifyOptions) (*schedule.Schedule, proof.Options) {
 	s := f.Schedule
 	if o.Slots != 0 && f.Format != formats.Text {
@@ -105,8 +106,8 @@ func raced(found []*schedule.Violation) bool {
 	})
 }
 
-// withSlots is a schedule whose connections hold another number of messages; below 1 they hold as
-// many as needed.
+// withSlots returns a schedule whose connections hold another number of messages; below 1 they
+// hold as many as needed.
 func withSlots(s *schedule.Schedule, slots int) *schedule.Schedule {
 	other := *s
 	other.Slots = max(slots, 0)
@@ -153,7 +154,7 @@ func (s *Scenario) Verify(slots int) (list []*Verification, err error) {
 	return list, nil
 }
 
-// VerifyPoint is Verify for one point of the scenario.
+// VerifyPoint proves the schedules of one point of the scenario, as Verify does for all.
 func (s *Scenario) VerifyPoint(p *scenarios.Point, slots int) (list []*Verification, err error) {
 	defer func() { err = s.located(err) }()
 	for _, a := range standsFor(p) {
@@ -195,7 +196,7 @@ func (m *made) verify(file string, p *scenarios.Point, slots int) *Verification 
 	return VerifyFile(file, f, o)
 }
 
-// nameOf is the file that a point's schedule stands in.
+// nameOf returns the name of the file that holds a point's schedule.
 func (s *Scenario) nameOf(p *scenarios.Point) string {
 	if src := s.files[p.Algorithm.String()]; src != nil && p.Algorithm.FromFile() {
 		return src.name
@@ -214,7 +215,8 @@ func ProofFits(s *schedule.Schedule, free Memory) error {
 // Good reports whether nothing is wrong.
 func (v *Verification) Good() bool { return len(v.Violations) == 0 }
 
-// Proven is what the proof holds, but for deadlocks and races. REQUIRES: there is one.
+// Proven describes what the proof shows, besides that there are no deadlocks and races. REQUIRES:
+// there is a proof.
 func (v *Verification) Proven() string {
 	size := v.Schedule.Contents()
 	if size.Tensors == 0 || size.Kernels+size.Collectives == 0 {
@@ -227,7 +229,8 @@ func (v *Verification) Proven() string {
 	return text
 }
 
-// Proven is what a proof of a collective holds, but for deadlocks and races.
+// Proven describes what a proof of a collective shows, besides that there are no deadlocks and
+// races.
 func Proven(spec *collective.Spec, causal *schedule.Causal) string {
 	kind := spec.Kind
 	switch {

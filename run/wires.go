@@ -6,8 +6,8 @@ import "collsim/algos"
 // cost holds there.
 const sharedLinks = algos.PerRank + 1
 
-// maxWirePairs is how many routes are looked at to find out; beyond, a network whose routes are not
-// known to be apart is taken for one that shares links.
+// maxWirePairs bounds the routes that meets examines. Beyond it, a network whose routes are not
+// known to be disjoint counts as one that shares links.
 const maxWirePairs = 1 << 20
 
 // meets finds out, once, of the routes inside all teams.

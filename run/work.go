@@ -90,7 +90,7 @@ func newCounter(s *schedule.Schedule) *counter {
 	return &counter{s: s, peers: map[peerOf]struct{}{}}
 }
 
-// peerOf is where a connection of a lane leads.
+// peerOf identifies the other end of a lane's connection.
 type peerOf struct {
 	rank, lane, tag int32
 	class           schedule.Class
