@@ -148,10 +148,10 @@ func chunks(s *schedule.Schedule) int64 {
 	return product
 }
 
-// small bounds the elements moved in all below which windows are not worth their overhead. grain is
-// the least number of elements that a sub-step should move within a window, on average. resident
-// bounds the bytes that all memories of a window should take. residentAnew replaces it where the
-// moves are computed again for each window, since fewer windows are better then.
+// small is the number of elements moved in all below which windows are not worth their overhead.
+// grain is the least number of elements that a sub-step should move within a window, on average.
+// resident bounds the bytes that all memories of a window should take. residentAnew replaces it
+// where the moves are computed again for each window, since fewer windows are better then.
 const (
 	small    = 1 << 17
 	grain    = 64

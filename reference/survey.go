@@ -11,9 +11,9 @@ import (
 // survey records how a schedule uses its memories: the result of an execution that computes sizes
 // only, no values.
 //
-// It decides whether the schedule may be computed window by window. Let the parts of a memory be
-// the runs of elements that steps name as one block (of one tile, channel and slice). If, over all
-// ranks and steps,
+// It serves to decide whether the schedule may be computed window by window. Let the parts of a
+// memory be the runs of elements that steps name as one block (of one tile, channel and slice). If,
+// over all ranks and steps,
 //
 //	(1) any two parts of a memory are the same or disjoint, and
 //	(2) the operands and destinations of a step are lists of parts of the same lengths in the same

@@ -9,7 +9,7 @@ import "collsim/sim/model"
 // left. Where a lane goes on before, the messages that follow puts (model.FollowsPuts) stand behind
 // those that have not left, and set out when these have.
 
-// backlog is what a lane has sent that has not left.
+// backlog holds what a lane has sent and what has not left yet.
 type backlog struct {
 	first, last int32        // silent puts, in order, with the messages that follow them; −1 for none
 	left        model.Moment // when all puts before them have left
@@ -80,8 +80,8 @@ func (e *engine) putLeft(m int32, at model.Moment) {
 	}
 }
 
-// setOutBehind lets a message set out when the silent puts before it, all of which have left, had
-// done so.
+// setOutBehind lets a message set out at the time when the last of the silent puts before it had
+// left. All of these have left by now.
 func (e *engine) setOutBehind(m int32, at model.Moment) {
 	lane, ready := e.messages[m].lane, at
 	if at = model.Later(at, e.backlogs[lane].left); at.T > ready.T {
@@ -153,7 +153,8 @@ func (e *engine) room(i int32, at *model.Moment) bool {
 	return true
 }
 
-// drainBuffer is when all that a lane has sent had left, if that is known.
+// drainBuffer raises at to the time when everything that a lane has sent had left. It reports
+// whether that time is known.
 func (e *engine) drainBuffer(i int32, at *model.Moment) bool {
 	b := &e.backlogs[i]
 	if b.unsent > 0 {

@@ -8,7 +8,7 @@ import (
 	"collsim/sim/model"
 )
 
-// content is what the steps of a bracket are.
+// content sums up the steps of a bracket.
 type content struct {
 	kernels, grids, others bool    // grids are kernels that are not opaque
 	channels               []int32 // of its lanes

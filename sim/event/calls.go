@@ -32,7 +32,7 @@ func Calls(s *schedule.Schedule, env *model.Env, r Row) (ends [][]unit.Time, com
 	return e.row.ends, e.row.complete, nil
 }
 
-// errEnough ends a run of which enough is known.
+// errEnough ends a run early, once it has shown enough calls.
 var errEnough = errors.New("enough calls")
 
 // row is the state of calls in a row.

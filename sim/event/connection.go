@@ -17,8 +17,9 @@ type connection struct {
 	bounded    bool
 	tag        int32
 	head, tail int32 // messages, −1 for none
-	// unused is how many slots were never used. Of those used before some are free again, in order: so
-	// many marks of a circle, from freed to last, say since when.
+	// unused counts the slots that were never used, and free those that are free again after use.
+	// The latter form a circle of marks, in order, from freed to last; each mark says since when
+	// its slot is free.
 	unused, free int32
 	freed, last  int32
 	stream       int32 // what it has to send, where lanes may run ahead of it
@@ -89,8 +90,8 @@ type mark struct {
 	known bool
 }
 
-// connect is the connection between a lane and a peer, made if need be; the one that the lane used
-// last in that direction is found at once.
+// connect returns the connection between a lane and a peer, which it makes on first use. It tries
+// the one that the lane used last in that direction first, without a look into the table.
 func (e *engine) connect(lane int32, p *schedule.Peer, out bool) int32 {
 	l := &e.lanes[lane]
 	src, dst, near := e.first[p.Rank]+p.Lane, lane, &l.in
@@ -106,8 +107,9 @@ func (e *engine) connect(lane int32, p *schedule.Peer, out bool) int32 {
 	return i
 }
 
-// connection is the one between two lanes that has the class and the tag of a peer. Those with a
-// tag are found by the number of the one without, which is made for that if need be.
+// connection returns the connection between two lanes with the class and tag of a peer. Connections
+// with a tag are found by the number of the connection without one, which is made for that if need
+// be.
 func (e *engine) connection(src, dst int32, p *schedule.Peer) int32 {
 	key := uint64(src)<<33 | uint64(dst)<<2 | uint64(p.Class)
 	i := e.connBy.Find(key)
@@ -157,9 +159,9 @@ func (e *engine) slot(c *connection) (at model.Moment, known bool) {
 	return e.marks[c.freed].at, true
 }
 
-// take uses a slot, of which there is one. What was free before the lane's last step had ended is
-// as good as what was never used, and taken first, so the circle is no larger than what is under
-// way.
+// take uses one of the free slots; there must be one. A slot that has been free since before the
+// lane's last step ended is as good as one that was never used. It is taken first, so that the
+// circle grows no larger than the number of messages in flight.
 func (e *engine) take(c *connection) {
 	switch {
 	case !c.bounded:
@@ -193,7 +195,8 @@ func (e *engine) release(conn int32, at model.Moment) {
 	}
 }
 
-// addSlot makes the circle of a connection's free slots, none of which is to be had, larger by one.
+// addSlot makes the circle of a connection's free slots larger by one. None of its marks is
+// available.
 func (e *engine) addSlot(c *connection) int32 {
 	i := e.newMark(model.Moment{}, true)
 	if c.last < 0 {
@@ -233,8 +236,8 @@ func (e *engine) newMessage(m message) int32 {
 	return i
 }
 
-// emptyMessage is the number of a message that is not in use, in which anything may be left, as in
-// its figures.
+// emptyMessage returns the number of a message that is not in use. Its fields and figures still
+// have the values of its last use.
 func (e *engine) emptyMessage() int32 {
 	i := e.freeMessage
 	if i < 0 {

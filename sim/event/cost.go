@@ -27,8 +27,8 @@ func (e *CostError) Error() string {
 		e.Seconds, e.Messages, e.Joined, e.Segment)
 }
 
-// SegmentFor is a segment with which fifo comes near to fluid sharing: a sixteenth of the largest
-// message, rounded down to a power of two, and 4 KiB at least.
+// SegmentFor returns a segment size with which FIFO sharing comes near to fluid sharing: a
+// sixteenth of the largest message, rounded down to a power of two, but at least 4 KiB.
 func SegmentFor(largest unit.Bytes) unit.Bytes {
 	return max(4*unit.KiB, 1<<bits.Len64(uint64(largest/16))>>1)
 }
@@ -42,7 +42,7 @@ const (
 	patience         = 60 // seconds
 )
 
-// estimate is what a run has cost and has done, and both when it was last looked at.
+// estimate holds the cost and the progress of a run, now and when they were last looked at.
 type estimate struct {
 	look                      int64 // visits at which to look again; 0: not looked at yet
 	total                     int64 // messages that will flow
@@ -52,8 +52,8 @@ type estimate struct {
 	lastSolutions, lastJoined int64
 }
 
-// affordable is a *CostError if the run, by what it has cost so far, will take too long. It depends
-// on the schedule alone and never on the clock.
+// affordable returns a *CostError if the run, judged by its cost so far, will take too long. It
+// depends on the schedule alone and never on the clock.
 func (e *engine) affordable() error {
 	c, f := &e.spent, e.fair
 	if c.look == 0 {

@@ -9,11 +9,11 @@ import (
 	"collsim/unit"
 )
 
-// Run plays a schedule in an environment that has been found valid for it. What it does is
-// written to the log, unless that is nil, to be opened or read. Errors are: a
+// Run simulates a schedule in an environment that has been found valid for it. It writes what
+// happens to the log, unless that is nil; the log can then be opened or read. Errors are: a
 // *schedule.StallError; a *schedule.Violation, for a message that nobody receives; a *CostError,
-// for fluid sharing that would take more than a minute; multimem without a switch that does it;
-// and a time beyond unit.Forever.
+// for fluid sharing that would take more than a minute; multimem without a switch that does it; and
+// a time beyond unit.Forever.
 func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, error) {
 	e := newEngine(s, env)
 	if e.findSole(); log != nil {
@@ -45,14 +45,15 @@ func (e *engine) tellTo(log *model.Log) error {
 	return nil
 }
 
-// Rest is how a run has left the machine.
+// Rest describes the machine after a run.
 type Rest struct {
 	Ends  []model.Moment // the latest of each rank's lanes
 	Hosts []unit.Time    // when each rank's host had issued its last bracket; nil without a GPU
 	At    unit.Time      // no link and no device has anything to do any more
 }
 
-// RunOn is Run, in order of time, and tells how the machine was left.
+// RunOn simulates as Run does, strictly in order of time, and also returns the state in which the
+// run leaves the machine.
 func RunOn(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, *Rest, error) {
 	e := newEngine(s, env)
 	if log != nil {
@@ -81,8 +82,9 @@ func RunOn(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals,
 	return e.finished(), rest, nil
 }
 
-// engine is the state of a run. Everything lies in flat arrays and is named by its index; what is
-// over is used again, so that memory is that of the lanes, the connections and what is in flight.
+// engine holds the state of a run, in flat arrays whose elements are named by their indices.
+// Elements that are over are used again, so that memory is that of the lanes, the connections and
+// what is in flight.
 type engine struct {
 	rules    model.Rules
 	network  model.Network
@@ -101,7 +103,7 @@ type engine struct {
 	ready      []int32 // lanes that may be able to go on
 	step       schedule.Step
 	moved      unit.Bytes   // n of e.step
-	isSized    bool         // which tells that
+	isSized    bool         // whether its regions say so
 	keepSteps  bool         // where they are the same again
 	repeating  []repetition // of the steps, by place, of a program that is every rank's
 	sizes      sizes        // of the blocks that such steps move
@@ -215,7 +217,7 @@ func isEmpty(c schedule.Cursor) bool {
 	return c.Edge()
 }
 
-// run plays the schedule to its end.
+// run simulates the schedule to its end.
 func (e *engine) run() error {
 	e.startPeriod()
 	loop := e.runFIFO
@@ -234,7 +236,7 @@ func (e *engine) run() error {
 	return e.unreceived()
 }
 
-// finished is what there is to tell of a run that has come to its end.
+// finished sums up a run that has come to its end.
 func (e *engine) finished() *model.Totals {
 	r := &e.totals
 	r.LaneEnd = make([]unit.Time, len(e.lanes))
@@ -256,7 +258,7 @@ func (e *engine) finished() *model.Totals {
 	return r
 }
 
-// tooLate is a step that ends beyond the end of time.
+// tooLate notes the error of a step that ends later than unit.Forever.
 func (e *engine) tooLate(i int32) {
 	if e.err == nil {
 		e.err = fmt.Errorf("%s does not end within %d days; time is counted no further",

@@ -46,13 +46,14 @@ func (e *engine) addPacket(m int32, from unit.Bytes, at model.Moment) {
 	p := &e.packets[i] // field by field, as messages are
 	p.from, p.to, p.message, p.isLast = from, to, m, to == all
 	p.begin, p.hop, p.end = r.From, r.From, end
-	if e.tape.heads != nil && (x.conn < 0 || e.conns[x.conn].onTape > 0) { // else no link tells
+	if e.tape.heads != nil && (x.conn < 0 || e.conns[x.conn].onTape > 0) { // else no times
 		p.label(x)
 	}
 	e.ask(i, at, x.key)
 }
 
-// emptyPacket is the number of a packet that is not in use, in which anything may be left.
+// emptyPacket returns the number of a packet that is not in use. Its fields still have the values
+// of its last use.
 func (e *engine) emptyPacket() int32 {
 	i := e.freePacket
 	if i < 0 {
@@ -112,9 +113,9 @@ func (l *link) serve(at model.Moment, n unit.Bytes, takes unit.Time) (start, ove
 	return start, over
 }
 
-// firstLink is the first link's part: the lane, or the queue of its device, lets go of the packet.
-// The bytes come no faster than the lane puts them out, and leave no faster than the slowest link
-// takes them.
+// firstLink lets a packet's first link carry it from start to over. The lane, or the queue of its
+// device, is then rid of the packet. Its bytes come no faster than the lane puts them out, and
+// leave no faster than the slowest link takes them.
 func (e *engine) firstLink(i int32, start, over model.Moment, l *link) {
 	p := &e.packets[i]
 	m, from, to := p.message, p.from, p.to
@@ -144,7 +145,8 @@ func (e *engine) firstLink(i int32, start, over model.Moment, l *link) {
 	}
 }
 
-// slowest is how long n bytes take on the slowest link of a route, of which l is one.
+// slowest returns the time that n bytes take on the slowest link of a route. l is a link of the
+// route. If it is as slow, it serves for the slowest, because it remembers the last size.
 func (l *link) slowest(r *model.Route, n unit.Bytes) unit.Time {
 	if n == 0 {
 		return 0

@@ -6,9 +6,8 @@ import (
 	"collsim/unit"
 )
 
-// flowWatch watches flows that share links: what each of its links costs a flow, and how fast links
-// carry. It is told of what happens in the order in which it does, by a run or by who reads its
-// tape.
+// flowWatch records, for flows that share links, how much time each link costs a flow, and how fast
+// links carry. A run, or a reader of its tape, reports all events to it in order.
 type flowWatch struct {
 	fair     *model.Drain
 	network  *model.Network
@@ -26,7 +25,7 @@ type watched struct {
 	rate   uint64
 }
 
-// noSpans is where those of a flow are that no link has cost any time.
+// noSpans marks a flow that no link has cost any time, so that it has no spans.
 const noSpans = -1
 
 // begins remembers a flow without a rate.
@@ -77,7 +76,8 @@ func (w *flowWatch) count(links []int32, now unit.Time) {
 	}
 }
 
-// flowing is how many bytes of its present flows a link has carried, rounded down, all together.
+// flowing returns the bytes of its present flows that a link has carried so far: their sum, rounded
+// down.
 func (w *flowWatch) flowing(link int32, now unit.Time) unit.Bytes {
 	sum, rests := unit.Bytes(0), uint64(0)
 	for _, c := range w.fair.On(link) {
@@ -115,7 +115,7 @@ func (w *flowWatch) lose(m int32, now unit.Time) {
 	*w.spans.At(int(w.lostBy(x.record)) + int(x.hop)) += lost
 }
 
-// lostBy is where the spans of a flow are, made if need be.
+// lostBy returns the index of a flow's spans, which it makes on first use.
 func (w *flowWatch) lostBy(r *model.MessageRecord) int64 {
 	if r.Spans == noSpans {
 		route := &w.network.Routes[r.Route]

@@ -95,12 +95,12 @@ func (e *engine) startFlow(m int32) {
 	}
 }
 
-// pace is how long n bytes of a message take to be put out.
+// pace returns the time that its pacer takes to put out n bytes of a message.
 func (e *engine) pace(x *message, n unit.Bytes) unit.Time {
 	return e.rules.PaceBy(x.pacer, e.lanes[x.lane].rank, x.peers, n)
 }
 
-// capOf is the most that a flow may have.
+// capOf returns the highest rate that a flow may have.
 func (e *engine) capOf(m int32) uint64 {
 	x := &e.messages[m]
 	switch {

@@ -67,7 +67,8 @@ func (x *laneGPU) enter(b *bracket) {
 	}
 }
 
-// beginning is when a lane can begin a bracket, but for places.
+// beginning returns the time when a lane can begin a bracket, apart from the wait for places. It
+// reports whether that is known.
 func (e *engine) beginning(i int32, b *bracket) (at model.Moment, known bool) {
 	g, l := e.gpu, &e.lanes[i]
 	if !g.isLaunched {
@@ -91,7 +92,8 @@ func (e *engine) beginning(i int32, b *bracket) (at model.Moment, known bool) {
 	return at, true
 }
 
-// observed is when the begin of a bracket of lane i sees an event that is posted.
+// observed returns the time when the begin of a bracket of lane i sees an event that has been
+// posted.
 func (e *engine) observed(i int32, v schedule.Event, inGraph func(lane int32) bool) model.Moment {
 	g, rank := e.gpu, e.lanes[i].rank
 	on := e.first[rank] + v.Lane

@@ -26,7 +26,7 @@ type gpus struct {
 	watch      *gpuWatch            // nil: nobody asked
 }
 
-// gpu is what a rank has.
+// gpu holds the resources of a rank's GPU, and the claims that wait for them.
 type gpu struct {
 	free    []int64 // of each SM
 	waiting []int32 // claims, the first first
@@ -36,7 +36,7 @@ type gpu struct {
 	host    unit.Time // when its host has issued the last bracket
 }
 
-// laneGPU is what a lane is to its GPU.
+// laneGPU holds the state of a lane on its GPU.
 type laneGPU struct {
 	first, end int32 // its brackets, in ofLanes
 	next       int32 // of these
@@ -50,7 +50,7 @@ type laneGPU struct {
 	holds      bool        // its bracket has places of its own: kernels need none
 }
 
-// gate is how far a lane is with the bracket that its present step begins.
+// gate says how far a lane has come with the bracket that its present step begins.
 type gate uint8
 
 const (
@@ -59,7 +59,7 @@ const (
 	passed
 )
 
-// bracket is what one launch starts.
+// bracket holds the state of what one launch starts.
 type bracket struct {
 	model.Launched
 	mark              *schedule.Launch
@@ -75,7 +75,7 @@ type bracket struct {
 	content
 }
 
-// dueKind is what happens at a time.
+// dueKind names an event that is due at a time.
 type dueKind uint64
 
 const (

@@ -6,7 +6,8 @@ import (
 	"collsim/unit"
 )
 
-// gpuHappening is what an engine tells who watches its GPUs, as a happening is.
+// gpuHappening names an event that an engine reports to the observer of its GPUs, as happening
+// does.
 type gpuHappening uint8
 
 const (
@@ -21,7 +22,7 @@ const (
 	smsChange                         // what of rank i's SMs is free has changed, or may have
 )
 
-// seen is what is done about each of them.
+// seen has the observer's method for each gpuHappening.
 var seen = [...]func(w *gpuWatch, i, j int32, at unit.Time){
 	bracketReady: (*gpuWatch).bracketReady, bracketBegins: (*gpuWatch).bracketBegins,
 	bracketLeft: (*gpuWatch).bracketLeft, bracketOver: (*gpuWatch).bracketOver,
@@ -57,7 +58,7 @@ type named struct{ lane, step int32 }
 // lastOf names the last step that a lane has begun.
 func (e *engine) lastOf(lane int32) named { return named{lane, e.gpu.lanes[lane].steps - 1} }
 
-// cause is what something waited for until a time.
+// cause names what something waited for, and until when.
 type cause struct {
 	what model.Awaited
 	by   named
@@ -140,7 +141,7 @@ func (w *gpuWatch) bracketBegins(i, number int32, at unit.Time) {
 		Blocks: blocks, Issued: b.Issued, Ready: b.ready.T, Begin: at})
 }
 
-// nameOf is the name of a bracket: its own, or that of its part, or of its schedule.
+// nameOf returns the name of a bracket: its own, or that of its part, or of its schedule.
 func (w *gpuWatch) nameOf(number *bracket) string {
 	s := w.e.rules.Schedule
 	if number.mark.Name != "" {
@@ -188,7 +189,8 @@ func (w *gpuWatch) kernelReady(i, _ int32, at unit.Time) {
 	w.causes[i] = c
 }
 
-// postAt is the post at a time that the step in e.step, of lane i, awaits; −1 is none.
+// postAt returns the post, made at a time, that the step in e.step of lane i awaits. Its step is −1
+// if there is none.
 func (e *engine) postAt(i int32, at unit.Time) named {
 	for _, v := range e.step.Await {
 		on := e.first[e.lanes[i].rank] + v.Lane

@@ -2,9 +2,9 @@ package event
 
 import "collsim/unit"
 
-// happening is what an engine tells who watches it, as a test does that writes the log by itself.
-// The things that it is about, i and j, are named by their numbers in the engine, which has them as
-// they then are.
+// happening names an event that an engine reports to its observer, such as a test that writes a log
+// of its own. The events' subjects, i and j, are named by their numbers in the engine, which still
+// has them in the state of that moment.
 type happening uint8
 
 const (
@@ -13,7 +13,7 @@ const (
 	stepEnds                    // of lane i, at E
 	runEnds                     //
 
-	kernelHasBegun // e.step of lane i; of other kernels, as of any step, it is told that they begin
+	kernelHasBegun // e.step of lane i; other kernels report stepBegins
 
 	asksAfter      // message i asks for its first link now that message j has come, −1 for none
 	linkServes     // link j begins to carry packet i
@@ -34,7 +34,7 @@ const (
 	bufferDrains // message i of lane j has left, as late as all that have left before, or later
 	bufferClear  // all that lane i has sent had left by then, later than all else its step awaits
 
-	streamFlows   // of stream j, bytes of message i are the last of which it is known how they leave
+	streamFlows   // the bytes of message i are the last of stream j whose departure is known
 	streamMoves   // message i has left stream j
 	followsStream // message i asks for its first link now that what was before it in stream j has left
 	bufferHasRoom // so much of stream i has left as its lane's step has waited for
@@ -47,7 +47,7 @@ const (
 	dataFollows     // the answer to message i has come
 )
 
-// tell lets who watches know what happens at a time. Nobody else asks whether somebody does.
+// tell reports an event at a time to the observer. Only here is it checked whether there is one.
 func (e *engine) tell(what happening, i, j int32, at unit.Time) {
 	if e.observer != nil {
 		e.observer(what, i, j, at)

@@ -138,7 +138,7 @@ func (e *engine) beginFlow(m int32, now unit.Time) {
 	e.startFlow(m)
 }
 
-// crossedMemory is called when the flow of a wave, or of a copy, has been drained.
+// crossedMemory continues a wave, or a copy, whose flow over the memory has been drained.
 func (e *engine) crossedMemory(m int32, now unit.Time) {
 	x := &e.messages[m]
 	if x.kind == copying {
@@ -188,8 +188,8 @@ func (e *engine) endWave(number int32, now unit.Time) {
 	}
 }
 
-// beginKernel is the start of the sub-step that computes a claim's kernel: its first blocks have
-// their places.
+// beginKernel starts the sub-step that computes a claim's kernel: its first blocks have their
+// places.
 func (e *engine) beginKernel(number int32, now unit.Time) {
 	g := e.gpu
 	c := &g.claims[number]
@@ -227,8 +227,8 @@ func (e *engine) copies() bool {
 	return e.gpu != nil && model.IsCopy(&e.step) && e.rules.HasMemory() && e.moved > 0
 }
 
-// engage has the sub-step in e.step, of which D is known, use what is its device's: a copy crosses
-// the memory, and a kernel whose bracket has places computes on them.
+// engage lets the sub-step in e.step, whose D is known, use its device: a copy crosses the memory,
+// and a kernel whose bracket has places computes on them.
 func (e *engine) engage(i int32) {
 	g, l, s := e.gpu, &e.lanes[i], &e.step
 	x := &g.lanes[i]

@@ -6,7 +6,8 @@ import (
 	"collsim/unit"
 )
 
-// lane is what the engine keeps of a lane.
+// lane holds the state of a lane: its position in the rank's program, the times of its step, and
+// what it waits for.
 type lane struct {
 	cursor   schedule.Cursor
 	end      model.Moment // of the step before
@@ -37,7 +38,7 @@ type lane struct {
 	oldest, newest, outstanding int32
 }
 
-// waiting is what a lane that cannot go on waits for.
+// waiting names the kind of thing that a lane waits for.
 type waiting uint8
 
 const (
@@ -51,8 +52,8 @@ const (
 	forEver            // it has come to its end
 )
 
-// received are the connections on which the lane's present step receives, and sent those on which
-// it sends.
+// received returns the connections on which the lane's present step receives, and sent those on
+// which it sends.
 func (l *lane) received() []int32 { return l.named[:l.receives] }
 func (l *lane) sent() []int32     { return l.named[l.receives:] }
 
@@ -101,9 +102,10 @@ func (e *engine) runLanes() error {
 	return nil
 }
 
-// start is S of the step in e.step, if all is known that it depends on; otherwise the lane waits
-// for the first thing that is not. Messages, slots and events are asked for in the order in which
-// the untimed executor does, so that both tell of a stall in the same words.
+// start returns the time S at which the step in e.step starts, if everything that it depends on is
+// known. Otherwise the lane waits for the first thing that is not. Messages, slots and events are
+// asked for in the same order as in the untimed executor, so that both report a stall in the same
+// words.
 func (e *engine) start(i int32) (at model.Moment, known bool) {
 	l, s := &e.lanes[i], &e.step
 	if e.gpu != nil && !e.begin(i) {
@@ -161,7 +163,8 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 	return at, true
 }
 
-// events is when the last event that the step in e.step awaits is posted.
+// events returns the time when the last event that the step in e.step awaits is posted. If one is
+// not posted yet, the lane waits for it.
 func (e *engine) events(i int32) (at model.Moment, known bool) {
 	l := &e.lanes[i]
 	for _, v := range e.step.Await {
@@ -189,7 +192,8 @@ func (e *engine) finish(i int32) {
 	e.wake(i)
 }
 
-// end is the end of the lane's present step: E is l.until.
+// end ends the lane's present step, with E = l.until: it frees the slots of what the step received,
+// posts its event and moves to the next step.
 func (e *engine) end(i int32) {
 	l := &e.lanes[i]
 	l.end = l.until

@@ -18,7 +18,7 @@ func (e *engine) setOut(m int32, at model.Moment) {
 	e.addPacket(m, 0, at)
 }
 
-// carried is how many bytes of a message cross the links.
+// carried returns the bytes of a message that cross the links: none for requests and answers.
 func (e *engine) carried(m int32) unit.Bytes {
 	x := &e.messages[m]
 	switch {
@@ -30,8 +30,8 @@ func (e *engine) carried(m int32) unit.Bytes {
 	return e.crossing(m)
 }
 
-// crossing is how many bytes of the data of a message cross the links, also while it is only asked
-// for.
+// crossing returns the bytes that the data of a message take on the links, even while the message
+// is only asked for.
 func (e *engine) crossing(m int32) unit.Bytes {
 	x := &e.messages[m]
 	switch {
@@ -43,7 +43,8 @@ func (e *engine) crossing(m int32) unit.Bytes {
 	return unit.Bytes(x.flags.framing().Wire(int64(x.bytes)))
 }
 
-// wire is how many bytes cross the links for a message of n, by its device and its framing.
+// wire returns the bytes that a message of n bytes takes on the links, with its device's figures
+// and its framing.
 func (e *engine) wire(n unit.Bytes, framing schedule.Framing) unit.Bytes {
 	if e.late != nil {
 		return model.OnLinks(e.rules.Device.Of(n), n, framing)
@@ -51,7 +52,7 @@ func (e *engine) wire(n unit.Bytes, framing schedule.Framing) unit.Bytes {
 	return unit.Bytes(framing.Wire(int64(n)))
 }
 
-// framing is what messages have on the links beside their data.
+// framing returns what messages have on the links in addition to their data.
 func (f messageFlags) framing() schedule.Framing {
 	switch {
 	case f&packed > 0:
@@ -62,8 +63,8 @@ func (f messageFlags) framing() schedule.Framing {
 	return schedule.Bare
 }
 
-// figures is what a run keeps of the figures of messages by their size; it is empty where a device
-// has none.
+// figures holds the device's figures of messages that depend on their size. It is empty for a
+// device that has none.
 type figures struct {
 	late       []unit.Time  // of each message: latency on top of its links'
 	onLinks    []unit.Bytes // of each message that is padded: what crosses the links
@@ -98,7 +99,7 @@ func (e *engine) putsOut(lane int32) {
 	}
 }
 
-// left tells that the last byte of a message has left its first node.
+// left notes that the last byte of a message has left its first node.
 func (e *engine) left(m int32, at model.Moment) {
 	x := &e.messages[m]
 	switch {
@@ -126,7 +127,7 @@ func (e *engine) left(m int32, at model.Moment) {
 	}
 }
 
-// arrived tells that the last byte of a message has come to its end.
+// arrived notes that the last byte of a message has reached the end of its route.
 func (e *engine) arrived(m int32, at model.Moment) {
 	x := &e.messages[m]
 	switch x.kind {
@@ -161,7 +162,8 @@ func (e *engine) arrived(m int32, at model.Moment) {
 	}
 }
 
-// wayBack is the route of what is got over another, or of an answer.
+// wayBack returns the route in the opposite direction of another. The data of a get take it, and so
+// do answers.
 func (e *engine) wayBack(route int32) int32 {
 	for int(route) >= len(e.waysBack) {
 		e.waysBack = append(e.waysBack, -1)
@@ -180,7 +182,8 @@ func (e *engine) wayBack(route int32) int32 {
 	return back
 }
 
-// oneDone tells a lane that one more of the things that its step waits for is over.
+// oneDone notes that one of the things that a lane's step waits for is over. After the last one the
+// step goes on.
 func (e *engine) oneDone(i int32, at model.Moment) {
 	l := &e.lanes[i]
 	l.until = model.Later(l.until, at)

@@ -90,7 +90,9 @@ func (e *engine) crossed(m int32, at crossing) {
 	}
 }
 
-// reached is a member's part: a request that has come has its data set out.
+// reached handles a packet of multimem that has come to a member of the team. The request of a load
+// lets the member's data set out. When the packet has come to all members, a request is dropped,
+// and other messages have arrived.
 func (e *engine) reached(m int32, at crossing) {
 	x, j := &e.messages[m], &e.joins[m]
 	if x.kind == loadRequest {

@@ -7,9 +7,9 @@ import (
 	"collsim/unit"
 )
 
-// reader works out a log from the times of a tape. It goes once through the lanes, to find where
-// each step has its times and what it sends and receives; what else a record tells follows from
-// that as soon as it is asked for.
+// reader computes a log from the times of a tape. It goes through the lanes once, to find where
+// each step has its times and what it sends and receives. Everything else in a record is computed
+// when it is asked for.
 type reader struct {
 	e       *engine
 	log     *model.Log
@@ -32,15 +32,15 @@ type reader struct {
 	byWay
 }
 
-// place is what is noted of a sub-step: when it started, where its times are, and its turns.
+// place notes a sub-step's start, its times, and its turns.
 type place struct {
 	start          unit.Time
-	at, form, step int32 // at is where the times of the links are
+	at, form, step int32 // at: where the times of the links are
 	message, turn  int32 // the first that it sends; of the first connection that it names
 	spans          int32 // of the first that it sends
 }
 
-// form is what sub-steps have in common, or what one has for itself.
+// form holds the properties that sub-steps have in common, or those of a single one.
 type form struct {
 	moved
 	onGPU
@@ -224,8 +224,8 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 	return r.formLike(f)
 }
 
-// ended is the record of a sub-step, but for what it has waited for. Those of what it sends are
-// written to messages, unless that is nil.
+// ended returns the record of a sub-step, except for what it has waited for. It writes the records
+// of what the sub-step sends to messages, unless that is nil.
 func (r *reader) ended(number int32, messages []model.MessageRecord) model.StepRecord {
 	p := &r.steps[number]
 	f := r.form(p.form)
@@ -255,7 +255,7 @@ func (r *reader) ended(number int32, messages []model.MessageRecord) model.StepR
 	return s
 }
 
-// end is E of a sub-step.
+// end returns the time E at which a sub-step ends.
 func (r *reader) end(number int32) unit.Time {
 	if int(number) < len(r.log.Steps) {
 		return r.log.Steps[number].End
@@ -264,7 +264,8 @@ func (r *reader) end(number int32) unit.Time {
 	return s.End
 }
 
-// cause is what the start of a sub-step had to wait for: of all that came at that time, the first.
+// cause returns what the start of a sub-step had to wait for: of everything that came at that time,
+// the first.
 func (r *reader) cause(number int32, start unit.Time) (model.Awaited, int32) {
 	p := &r.steps[number]
 	f := r.form(p.form)
@@ -312,7 +313,7 @@ func (r *reader) cause(number int32, start unit.Time) (model.Awaited, int32) {
 	panic("event: a step has waited for nothing")
 }
 
-// numberOf is the number of the step that something has waited for, −1 for none.
+// numberOf returns the number of the step that something has waited for, −1 for none.
 func (r *reader) numberOf(c *cause) int32 {
 	switch {
 	case c.by.step < 0:
@@ -323,14 +324,14 @@ func (r *reader) numberOf(c *cause) int32 {
 	return r.firsts[c.by.lane] + c.by.step
 }
 
-// Step is the record of a sub-step.
+// Step returns the record of a sub-step.
 func (r *reader) Step(number int32) model.StepRecord {
 	s := r.ended(number, nil)
 	s.Awaited, s.By = r.cause(number, s.Start)
 	return s
 }
 
-// Message is the record of a message, but for who receives it.
+// Message returns the record of a message, except for its receiver.
 func (r *reader) Message(number int32) model.MessageRecord {
 	if r.e.tape.byWay {
 		return r.messageByWay(number)

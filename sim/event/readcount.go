@@ -78,7 +78,8 @@ func (r *reader) cross() {
 	}
 }
 
-// packetsOf is where the times of a message's links are, if it crosses any.
+// packetsOf returns the index of the times of a message's links, and whether the message crosses
+// any.
 func (r *reader) packetsOf(number int32) (at int32, crosses bool) {
 	if !r.e.tape.byWay {
 		_, c, at := r.asked(number)
@@ -112,7 +113,7 @@ func (r *reader) flow(number int32) {
 	}
 }
 
-// messagesOn is how many messages each link has carried.
+// messagesOn returns the number of messages that each link has carried.
 func (r *reader) messagesOn() []int {
 	on := make([]int, len(r.log.Counters))
 	for i := range r.conns {

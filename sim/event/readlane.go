@@ -8,7 +8,7 @@ import (
 	"collsim/unit"
 )
 
-// byWay is what a reader notes of a tape on which each message has room for itself.
+// byWay holds a reader's notes of a tape on which each message has entries of its own.
 type byWay struct {
 	ways       []way
 	waysOf     []int32         // of each step, the first
@@ -36,7 +36,8 @@ func newByWay(e *engine) byWay {
 	return b
 }
 
-// sentBefore is what a stream has had to send, and the bytes of it up to the end of each.
+// sentBefore holds what a stream has had to send, with the bytes of the stream up to the end of
+// each.
 type sentBefore struct {
 	ways []int32
 	ends []unit.Bytes
@@ -54,7 +55,7 @@ type part struct {
 	bytes unit.Bytes
 }
 
-// inQueue is how many messages may stand in a lane's queue when a step begins, if it waits.
+// inQueue limits the messages that may be in a lane's queue when a step begins, if the step waits.
 type inQueue struct {
 	most  int32
 	waits bool
@@ -124,7 +125,7 @@ func (r *reader) travelsOf(list []travel, f *form) []travel {
 	return list
 }
 
-// measured is something that travels, with what the tape and the log have of it.
+// measured returns x with its number of spans, and whether the tape has the arrival of its data.
 func (r *reader) measured(x travel) travel {
 	e := r.e
 	x.arrives = x.kind == getRequest && x.flags&multimem > 0 && !e.isFluid
@@ -200,7 +201,7 @@ func (r *reader) message(of int) (at int32) {
 	return at
 }
 
-// lateOf is what latency of its own a message has that a sub-step sends.
+// lateOf returns the latency that a message of a sub-step has in addition to its links'.
 func (r *reader) lateOf(x *travel, f *form) unit.Time {
 	late := r.e.rules.Device.Of(f.bytes).Latency
 	if model.FollowsPuts(x.kind == silent, x.flags&relaxed > 0) {
@@ -209,7 +210,8 @@ func (r *reader) lateOf(x *travel, f *form) unit.Time {
 	return late
 }
 
-// records is how many a message has: more than one where it had to wait, or is asked for.
+// records returns the number of records of a message: more than one if it had to wait, or is asked
+// for.
 func (r *reader) records(w *way, x *travel) int32 {
 	n, next := int32(1), w.at
 	switch x.kind {

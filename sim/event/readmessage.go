@@ -8,8 +8,8 @@ import (
 	"collsim/unit"
 )
 
-// room is how many bytes of the k-th message that a sub-step sends cross links, and how many spans
-// it has.
+// room returns the bytes that the k-th message of a sub-step takes on links, and its number of
+// spans.
 func (r *reader) room(f *form, k int) (n unit.Bytes, spans int32) {
 	framing, c := schedule.Bare, &r.e.conns[f.sent()[k]]
 	if f.framing != nil {
@@ -25,8 +25,8 @@ func (r *reader) room(f *form, k int) (n unit.Bytes, spans int32) {
 
 func (r *reader) form(number int32) *form { return r.forms.At(int(number)) }
 
-// formLike is the number of a form of which all is known but what it sends: that of the lane's step
-// before, if it is the same.
+// formLike completes a form that lacks only what it sends, and returns its number. If the step
+// before has an equal form, it returns that one's.
 func (r *reader) formLike(f form) int32 {
 	r.complete(&f)
 	last := int32(r.forms.Len() - 1)
@@ -37,7 +37,7 @@ func (r *reader) formLike(f form) int32 {
 	return last
 }
 
-// addForm adds a form of which all is known but what it sends.
+// addForm completes a form that lacks only what it sends, and adds it.
 func (r *reader) addForm(f form) {
 	r.complete(&f)
 	r.keep(&f)
@@ -72,8 +72,8 @@ func (f *form) isLike(o *form) bool {
 		slices.Equal(f.framing, o.framing) && slices.Equal(f.travels, o.travels)
 }
 
-// sent is the record of a message, but for who receives it and what sharing has cost it, and when
-// it has left.
+// sent returns the record of a message, except for its receiver and the cost of sharing, and the
+// time when the message has left.
 func (r *reader) sent(number int32) (m model.MessageRecord, left unit.Time) {
 	m, c, at := r.asked(number)
 	if c == nil {
@@ -84,8 +84,8 @@ func (r *reader) sent(number int32) (m model.MessageRecord, left unit.Time) {
 	return m, left
 }
 
-// asked is the record of a message that has asked for its first link, its connection, and where its
-// times are; without one it crosses its rank's memory.
+// asked returns the record of a message as it asks for its first link, its connection, and the
+// index of its times. A message without a connection crosses its rank's memory.
 func (r *reader) asked(number int32) (m model.MessageRecord, on *connection, at int32) {
 	e, step := r.e, r.senders[number]
 	p := &r.steps[step]
@@ -112,7 +112,7 @@ func (r *reader) asked(number int32) (m model.MessageRecord, on *connection, at 
 	return m, on, at
 }
 
-// came is when a message could be received.
+// came returns the time when a message could be received.
 func (r *reader) came(number int32) unit.Time {
 	switch {
 	case int(number) < len(r.log.Messages):
@@ -124,8 +124,9 @@ func (r *reader) came(number int32) unit.Time {
 	return m.Arrived
 }
 
-// leaves is when a message of a rank has left, and when it has come to its end, by its next times
-// of a kind. When links begin to carry it goes to the log's spans.
+// leaves returns the time when a message of a rank has left, and when it has reached its end. It
+// reads these from the message's next times of a kind on the tape. It writes to the log's spans
+// when each link began to carry.
 func (r *reader) leaves(m *model.MessageRecord, rank int32, kind entryKind, next *int32) (
 	left, came unit.Time) {
 	e, since := r.e, model.Moment{T: m.Since}
@@ -173,8 +174,8 @@ func (r *reader) leaves(m *model.MessageRecord, rank int32, kind entryKind, next
 	}
 }
 
-// carried is when a link began to carry a message that asked for it at a moment: then, if no next
-// time of that kind says that it had to wait.
+// carried returns the moment when a link began to carry a message that asked for it. That is the
+// moment of asking, unless the next time of this kind says that the message had to wait.
 func (r *reader) carried(next *int32, link int32, kind entryKind, asked model.Moment) model.Moment {
 	if !r.e.links[link].isPrompt {
 		if at, isThere := r.times.take(next, kind); isThere {

@@ -7,7 +7,7 @@ import (
 	"collsim/unit"
 )
 
-// holding is what a sub-step ended with.
+// holding says when a sub-step ended, and what held it until then.
 type holding struct {
 	end        unit.Time
 	by         int32 // −1: nothing that it gets or sends
@@ -15,8 +15,8 @@ type holding struct {
 	isRoom     bool
 }
 
-// handedOver is when a message was, to a queue or a send buffer; to the former only the request of
-// one that is asked for.
+// handedOver returns the time when a message was handed over to a queue or a send buffer. Of a
+// message that is asked for, only the request goes to a queue.
 func (r *reader) handedOver(w *way, x *travel) unit.Time {
 	n := x.bytes
 	if x.kind == request {
@@ -26,7 +26,7 @@ func (r *reader) handedOver(w *way, x *travel) unit.Time {
 	return model.Moment{T: w.since}.Plus(r.e.rules.PaceBy(x.pacer, rank, x.peers, n)).T
 }
 
-// heldBy is what held a sub-step after D.
+// heldBy returns what held a sub-step after D.
 func (r *reader) heldBy(number int32) holding {
 	p := &r.steps[number]
 	f := r.form(p.form)
@@ -63,7 +63,7 @@ func (r *reader) heldBy(number int32) holding {
 	return h
 }
 
-// endedByWay is ended.
+// endedByWay does the same as ended, for a tape on which each message has entries of its own.
 func (r *reader) endedByWay(number int32) model.StepRecord {
 	p := &r.steps[number]
 	f := r.form(p.form)
@@ -105,8 +105,8 @@ func (r *reader) findPartial() {
 	}
 }
 
-// crossed is the record of a message, but for why it set out no sooner and its spans, when it has
-// left, and whether it has crossed links.
+// crossed returns the record of a message, except for its spans and for why it set out no sooner.
+// It also returns when the message has left, and whether it has crossed links.
 func (r *reader) crossed(number int32) (m model.MessageRecord, left unit.Time, crosses bool) {
 	if !r.e.tape.byWay {
 		m, left = r.sent(number)
@@ -129,7 +129,7 @@ func (r *reader) crossed(number int32) (m model.MessageRecord, left unit.Time, c
 	return leg.MessageRecord, leg.left, leg.crosses
 }
 
-// messageByWay is Message.
+// messageByWay does the same as Message, for a tape on which each message has entries of its own.
 func (r *reader) messageByWay(number int32) model.MessageRecord {
 	i := r.wayOf[number]
 	if i < 0 {
@@ -148,7 +148,7 @@ func (r *reader) messageByWay(number int32) model.MessageRecord {
 	return m
 }
 
-// wholeOf is a journey with all that its records tell.
+// wholeOf returns a journey whose records are complete: with causes and spans.
 func (r *reader) wholeOf(w *way) journey {
 	j := r.journeyOf(w)
 	r.explain(&j)

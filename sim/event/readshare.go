@@ -8,8 +8,8 @@ import (
 	"collsim/unit"
 )
 
-// spansOf is where the spans of a message are that has left at a time. Under fluid sharing it is
-// only worked out what sharing has cost if it has cost this one something.
+// spansOf returns the index of the spans of a message that has left at a time. Under fluid sharing
+// it computes the cost of sharing only if this message has lost time to it.
 func (r *reader) spansOf(number int32, m *model.MessageRecord, left unit.Time) int64 {
 	if !r.isFlow(m) {
 		return m.Spans

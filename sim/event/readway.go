@@ -17,7 +17,7 @@ type way struct {
 	turn         int32     // in its stream
 }
 
-// travel is what a sub-step gets or sends; its bytes are those of its data on links.
+// travel describes a message that a sub-step gets or sends; bytes are those of its data on links.
 type travel struct {
 	message
 	spans   int64 // of all its records
@@ -26,8 +26,9 @@ type travel struct {
 	arrives bool  // its data come one by one, and then all have arrived
 }
 
-// journey is what follows from the times of a message: its records, one after the other, and when
-// it was handed over, when the send buffer had room behind it, and when it came to its end.
+// journey holds what follows from the times of a message: its records, in order, and when it was
+// handed over (over), when the send buffer had room behind it (room), and when it reached its end
+// (came).
 type journey struct {
 	r          *reader
 	w          *way
@@ -50,7 +51,7 @@ type leg struct {
 	after   after
 }
 
-// after is what a leg had to wait for that is not found on the way.
+// after names what a leg had to wait for, apart from links.
 type after uint8
 
 const (
@@ -60,7 +61,7 @@ const (
 	afterReceive       // was posted
 )
 
-// journeyOf is the journey of a message.
+// journeyOf computes the journey of a message from its times.
 func (r *reader) journeyOf(w *way) journey {
 	e, p := r.e, &r.steps[w.step]
 	f := r.form(p.form)
@@ -99,7 +100,7 @@ func (r *reader) journeyOf(w *way) journey {
 
 func (j *journey) last() *leg { return &j.records[j.n-1] }
 
-// next is a further record, from a time on, after the one before it.
+// next adds a record that begins at a time and follows the last one.
 func (j *journey) next(since unit.Time) *leg {
 	by := j.w.record + j.n - 1
 	j.records[j.n] = leg{MessageRecord: j.last().MessageRecord}

@@ -7,10 +7,10 @@ import (
 	"collsim/unit"
 )
 
-// leftLast is which of the first messages of a list, of which there are so many, has left last, of
-// several the first, and when.
+// leftLast returns which of the first messages of a list has left last, and when. If several left
+// at that time, it returns the first of them. It keeps the results in the list.
 //
-// REQUIRES: there is one.
+// REQUIRES: messages > 0.
 func (r *reader) leftLast(list *latest, messages int32) (last int32, left unit.Time) {
 	for i := int32(len(list.last)); i < messages; i++ {
 		last = list.ways[i]
@@ -24,8 +24,8 @@ func (r *reader) leftLast(list *latest, messages int32) (last int32, left unit.T
 	return list.last[messages-1], list.left[messages-1]
 }
 
-// leftBefore is the message that a step's start had to wait for to leave its lane's queue, or its
-// send buffer; −1 is none.
+// leftBefore returns the message that a step's start had to wait for, until it had left its lane's
+// queue or send buffer; −1 for none.
 func (r *reader) leftBefore(number int32, start unit.Time) (by int32) {
 	if r.popped == nil {
 		return -1
@@ -67,8 +67,9 @@ func (r *reader) explain(j *journey) {
 	}
 }
 
-// postedAfter is the step after which the receives of another were posted: that before the one to
-// which the lane had come then, or who posted an event that this had to wait for longer.
+// postedAfter returns the step whose end let the receives of another step be posted. That is the
+// step before the one to which the lane had come then, or one that posted an awaited event later
+// than that.
 func (r *reader) postedAfter(receives int32) (by int32) {
 	at := r.posters[receives]
 	f := r.form(r.steps[at].form)

@@ -9,9 +9,10 @@ func (e *engine) relays(l *lane) bool {
 		e.observer == nil && (e.tape.heads == nil || l.step.isBare)
 }
 
-// relay is repeat of a step that relays: startAgain, performAgain and end in one. What is sent has
-// the number of the message that is received, which is what the list of free ones would give; so
-// messages never pile up. It is here at once, so nobody asks any more who sent it, and over what.
+// relay repeats a step that relays a message: it does the work of startAgain, performAgain and end
+// in one. The message that it sends gets the number of the one that it receives, which is also what
+// the list of free numbers would give; so messages never pile up. The message arrives at once, so
+// its sender and its route are not needed any more.
 func (e *engine) relay(i int32) {
 	l := &e.lanes[i]
 	from, to := l.named[0], l.named[1]

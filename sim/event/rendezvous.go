@@ -14,7 +14,7 @@ type rendezvous struct {
 	ahead      schedule.Step
 }
 
-// matching is how far both ends of a connection have come.
+// matching counts the messages sent, the receives posted and the messages received of a connection.
 type matching struct {
 	sent, posted, received int64
 	first, last            int32 // the posted receives of what has not been received, −1 for none
@@ -151,7 +151,8 @@ func (e *engine) answerCame(m int32, at model.Moment) {
 	e.setOut(m, at)
 }
 
-// unanswered is the first message of a lane that waits to be asked for, −1 for none.
+// unanswered returns the first message of a lane whose request waits for a posted receive, −1 for
+// none.
 func (e *engine) unanswered(i int32) int32 {
 	first := int32(-1)
 	for c := range e.conns {

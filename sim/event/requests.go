@@ -8,13 +8,13 @@ import (
 	"collsim/unit"
 )
 
-// requests is the queue of the requests for links. None is made before the time of the one that was
-// served last, so they lie in buckets by the highest bit in which their time differs from that (a
-// radix heap), and each moves down a few times rather than past all others.
+// requests queues the requests for links. None is made before the time of the one that was served
+// last. So they are kept in buckets by the highest bit in which their time differs from that time
+// (a radix heap). Each moves down a few times rather than past all others.
 //
-// Of those at one time most ask for different links, in the same wave: any order will do then. Only
-// where two ask for the same link, or where what follows at that very time is added, are they put
-// in order.
+// Most requests of one time ask for different links, in the same wave: then any order will do. They
+// are put in order only where two ask for the same link, or where a request is added at that very
+// time.
 type requests struct {
 	held  []held               // by item
 	later [64]list             // bucket i differs from now in bit i, and in none above
@@ -82,7 +82,7 @@ func (q *requests) add(l *list, i int32) {
 	l.last = i
 }
 
-// next is when the next request is made; never, if there is none.
+// next returns the time of the next request; never if there is none.
 func (q *requests) next() unit.Time {
 	switch {
 	case q.any.some || len(q.tied) > 0:

@@ -8,11 +8,11 @@ import (
 	"collsim/unit"
 )
 
-// resolved is what is kept of a lane's step that is the same in all iterations of its loop but for
-// the blocks that it names, so that it need not be loaded again: of each slice what it moves and
-// takes; its connections are those that the lane has named. Only steps of messages and of what the
-// rank does by itself are kept, and only where nobody asks for more of them (figures of GPUs,
-// rendezvous, send buffers).
+// resolved keeps a lane's step that is the same in all iterations of its loop, except for the
+// blocks that it names, so that it need not be loaded again. For each slice it holds what the step
+// moves and takes. Its connections are those that the lane has named. Only steps that send and
+// receive messages, or that concern the rank alone, are kept, and only where a step needs no more
+// than that (no figures of GPUs, rendezvous or send buffers).
 type resolved struct {
 	place   int32 // where the step is written that the lane last carried out, −1 for none
 	isKept  bool
@@ -25,7 +25,7 @@ type resolved struct {
 	walk    walk
 }
 
-// moved is what a sub-step moves, and D − S.
+// moved holds the bytes that a sub-step moves, and its duration D − S.
 type moved struct {
 	bytes unit.Bytes
 	cost  unit.Time
@@ -125,7 +125,7 @@ func (l *lane) takesUp() bool {
 	return false
 }
 
-// wire is how many bytes cross the links for a message of n of the step.
+// wire returns the bytes that a message of n bytes of the step takes on the links.
 func (k *resolved) wire(n unit.Bytes) unit.Bytes {
 	if k.flags == 0 {
 		return n
@@ -133,7 +133,8 @@ func (k *resolved) wire(n unit.Bytes) unit.Bytes {
 	return unit.Bytes(k.flags.framing().Wire(int64(n)))
 }
 
-// framed are the flags of all that a step sends; not ok unless that is messages of one framing.
+// framed returns the flags that all messages of a step share. It is not ok unless the step sends
+// nothing but messages of one framing.
 func framed(sends []schedule.Dest) (flags messageFlags, ok bool) {
 	for k := range sends {
 		of := messageFlags(0)
@@ -153,7 +154,7 @@ func framed(sends []schedule.Dest) (flags messageFlags, ok bool) {
 	return flags, true
 }
 
-// repetition is how a step is the same in all iterations of its loop.
+// repetition says in which respects a step is the same in all iterations of its loop.
 type repetition uint8
 
 const (
@@ -163,7 +164,7 @@ const (
 	withBlocks            // also as to sizes
 )
 
-// repeats is how the step of a lane is the same in all iterations of its loop.
+// repeats returns in which respects the step of a lane is the same in all iterations of its loop.
 func (e *engine) repeats(l *lane) repetition {
 	if loop, follow := l.cursor.Around(); loop < 0 || follow == 0 {
 		return changing
@@ -213,7 +214,7 @@ func (e *engine) repeat(i int32) {
 	}
 }
 
-// startAgain is start of a step that is kept.
+// startAgain does what start does, for a step that is kept.
 func (e *engine) startAgain(l *lane) (at model.Moment, known bool) {
 	at = l.end
 	for _, c := range l.received() {
@@ -235,9 +236,9 @@ func (e *engine) startAgain(l *lane) (at model.Moment, known bool) {
 	return at, true
 }
 
-// performAgain is perform of a step that is kept. It reports whether the sub-step is over at once,
-// as nothing that it sends has to wait for its turn: then the keys are not counted on by which that
-// is put in order.
+// performAgain does what perform does, for a step that is kept. It reports whether the sub-step is
+// over at once, because nothing that it sends has to wait for its turn. In that case it does not
+// advance the keys that put waiting messages in order.
 func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool) {
 	n, sends := e.movesAgain(l), l.sent()
 	peers := int32(len(sends))

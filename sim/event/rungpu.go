@@ -68,7 +68,7 @@ func (e *engine) atInstant(now unit.Time) bool {
 	return true
 }
 
-// happens is what is done when something is due.
+// happens has the function that handles each dueKind.
 var happens = [...]func(e *engine, item int32, now unit.Time){
 	claimComes: (*engine).come, bracketEnds: (*engine).endBracket, waveEnds: (*engine).endWave,
 	flowBegins: (*engine).beginFlow, waveBegins: (*engine).beginWave,

@@ -37,7 +37,7 @@ type walk struct {
 	isTiled                      bool // else the tile stays
 }
 
-// cell is the number of its block among those of all tiles.
+// cell returns the number of the walk's block among the blocks of all tiles.
 func (w *walk) cell() int32 {
 	if w.isTiled {
 		return w.tile*w.blocks + w.block
@@ -45,14 +45,15 @@ func (w *walk) cell() int32 {
 	return w.block
 }
 
-// cut is where the sizes are, among those of a step that is kept, that its blocks have.
+// cut locates the sizes of the blocks of a step that is kept.
 type cut struct {
 	first   int32 // in resolved.sizes
 	classes int32 // in sizes.classes
 }
 
-// keepSizes keeps what lane i's step in e.step moves and takes, if it can be told: the same in each
-// iteration or, if it varies, what one block has of a buffer that is cut in one way on all ranks.
+// keepSizes keeps what lane i's step in e.step moves and takes, and reports whether it could. The
+// sizes have to be the same in each iteration. Or, if they vary, the step has to move one block of
+// a buffer that is cut in the same way on all ranks.
 func (e *engine) keepSizes(i int32, varies bool) bool {
 	l, s := &e.lanes[i], &e.step
 	k, parts, where := &l.step, 1, l.spot()
@@ -74,7 +75,8 @@ func (e *engine) keepSizes(i int32, varies bool) bool {
 	return true
 }
 
-// keepBlocks is keepSizes of so many slices whose sizes vary.
+// keepBlocks does what keepSizes does for a step that moves one of several blocks of different
+// sizes, cut into this many slices.
 func (e *engine) keepBlocks(i int32, parts int) bool {
 	l, of := &e.lanes[i], e.step.Sized()
 	k := &l.step
@@ -103,13 +105,13 @@ func (e *engine) keepBlocks(i int32, parts int) bool {
 	return true
 }
 
-// movedBy is what lane i's step in e.step takes if it moves n bytes.
+// movedBy returns what lane i's step in e.step takes if it moves n bytes.
 func (e *engine) movedBy(i int32, n unit.Bytes) moved {
 	e.moved = n
 	return moved{n, e.cost(i)}
 }
 
-// sizesOf are those of all blocks of a cutting, where they are of the same sizes on all ranks.
+// sizesOf returns the sizes of all blocks of a cutting; none unless they are the same on all ranks.
 func (e *engine) sizesOf(of model.Cutting) blockSizes {
 	x := &e.sizes
 	if b, known := x.known[of]; known {
@@ -140,7 +142,7 @@ func (e *engine) sizesOf(of model.Cutting) blockSizes {
 	return b
 }
 
-// movesAgain is what the sub-step moves and takes to which a lane has come, of a step that is kept.
+// movesAgain returns what a lane's present sub-step moves and takes, for a step that is kept.
 func (e *engine) movesAgain(l *lane) *moved {
 	if len(l.step.cuts) > 0 {
 		return e.movesBlock(l)
@@ -166,8 +168,7 @@ func (e *engine) movesBlock(l *lane) *moved {
 	return &k.sizes[of.first+int32(e.sizes.classes[of.classes+w.cell()])]
 }
 
-// walkOf is the walk of the step to which a lane has come, through so many blocks or from tile to
-// tile.
+// walkOf returns the walk of a lane's present step through this many blocks, or from tile to tile.
 func (e *engine) walkOf(l *lane, blocks int32, isTiled bool) walk {
 	p, c := e.programs[l.rank], l.cursor
 	w := walk{iteration: c.Iteration(), blocks: blocks, isTiled: isTiled}

@@ -13,10 +13,10 @@ import (
 // beginning. Lanes so go on as far as is known, which is the same run: what happens follows from
 // moments alone.
 
-// origins is where what crosses each link comes from: all the same, or several.
+// origins notes, for each link, whether all that crosses it comes from one place or from several.
 type origins struct {
 	from  []int32
-	first []int32 // the last step of which the link is a message's first
+	first []int32 // the last step whose messages have it as their first link
 	steps int32   // so far
 
 	size      unit.Bytes // of all messages so far; −1: there were none
@@ -46,10 +46,10 @@ func (o *origins) begins(link int32) {
 	}
 }
 
-// findSole finds links that are asked in order, if the run is one in which nothing but two-sided
-// messages crosses them, and the programs tell all of these without a walk through their loops.
-// Where switches store messages, the last byte may come in another order; but those of one size, of
-// lanes that have no pace, at least wait for no such link.
+// findSole finds the links that are asked in order. It does so only if nothing but two-sided
+// messages crosses links, and if the programs describe all messages without a walk through their
+// loops. Where switches store messages, the last byte may come in another order. But messages of
+// one size, from lanes without a pace of their own, at least never wait for such a link.
 func (e *engine) findSole() {
 	stores := e.rules.Switching == model.StoreForward
 	if !e.keepSteps || e.rules.HasMemory() || stores && !e.storesAlike() {
@@ -204,8 +204,8 @@ func (e *engine) flowAlone(m int32, at model.Moment, n unit.Bytes) bool {
 	return ok
 }
 
-// drainedAlone is when n bytes of a rank have left that begin to flow at a moment, alone on their
-// links; not ok where they have no rate.
+// drainedAlone returns the moment when n bytes of a rank have left that begin to flow at a moment,
+// alone on their links. It is not ok where they have no rate.
 func (e *engine) drainedAlone(c *connection, rank int32, n unit.Bytes, at model.Moment) (
 	left model.Moment, ok bool) {
 	if c.flowed != n {

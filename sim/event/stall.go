@@ -35,7 +35,7 @@ func (e *engine) stall() error {
 	return err
 }
 
-// target is the lane that would have to go on first.
+// target returns the lane that would have to go on first, before lane i can.
 func (e *engine) target(i int32) int32 {
 	l := &e.lanes[i]
 	switch l.waits {
@@ -57,7 +57,7 @@ func (e *engine) target(i int32) int32 {
 	panic("sim: nothing is left to do and a lane waits for something that is under way")
 }
 
-// waitsOn is the lane that a lane waits for, −1 if that has come to its end.
+// waitsOn returns the lane that a lane waits for, −1 if that has come to its end.
 func (e *engine) waitsOn(i int32) int32 {
 	if on := e.target(i); e.lanes[on].waits != forEver {
 		return on
@@ -89,9 +89,9 @@ func (e *engine) describe(i int32) schedule.Waiting {
 	return w
 }
 
-// holder is who has what a lane waits for: places on SMs, or a copy engine. Kernels come to their
-// end and give back theirs, so it is a bracket whose blocks stay; −1 if the lane waits for
-// neither.
+// holder returns the lane that has what another waits for: places on SMs, or a copy engine. Kernels
+// end and give back their places, so it is a lane in a bracket whose blocks stay. It returns −1 if
+// the lane waits for neither.
 func (e *engine) holder(i int32) int32 {
 	if e.gpu == nil || e.lanes[i].waits != forPlaces && e.gpu.lanes[i].claim < 0 {
 		return -1
@@ -111,8 +111,8 @@ func (e *engine) holder(i int32) int32 {
 	return e.comes(i) // or lanes of its own bracket have not come
 }
 
-// comes is the first lane that has not come to the bracket that a lane waits to begin, −1 if all
-// have.
+// comes returns the first lane that has not come to the bracket that a lane waits to begin, −1 if
+// all have.
 func (e *engine) comes(i int32) int32 {
 	g := e.gpu
 	open := g.lanes[i].open

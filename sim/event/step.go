@@ -48,7 +48,7 @@ func (e *engine) perform(i int32, start model.Moment) error {
 	return e.err
 }
 
-// cost is D − S of the sub-step in e.step.
+// cost returns the duration D − S of the sub-step in e.step (docs/time.md).
 func (e *engine) cost(i int32) unit.Time {
 	l, s := &e.lanes[i], &e.step
 	switch {
@@ -60,8 +60,8 @@ func (e *engine) cost(i int32) unit.Time {
 	return e.rules.Cost(l.rank, s, e.moved)
 }
 
-// size is the number of bytes that the step in e.step moves: what its regions say, or else what it
-// is about to receive.
+// size returns the bytes that the step in e.step moves: what its regions say, or else what it is
+// about to receive.
 func (e *engine) size(l *lane) unit.Bytes {
 	n, known := e.rules.Size(l.spot(), &e.step)
 	if e.isSized = known; !known {
@@ -72,7 +72,7 @@ func (e *engine) size(l *lane) unit.Bytes {
 	return n
 }
 
-// spot is where the lane's present sub-step takes place.
+// spot returns the rank, channel, slice and part of the lane's present sub-step.
 func (l *lane) spot() schedule.Spot {
 	return schedule.Spot{Rank: int(l.rank), Channel: int(l.channel), Slice: int(l.cursor.Slice()),
 		Part: int(l.part)}
@@ -117,8 +117,8 @@ func (e *engine) prepare(i int32) error {
 	return nil
 }
 
-// plainMessage is one of n bytes that lane i sends over a connection, of a step that sends so many;
-// it takes its slot.
+// plainMessage makes a message of n bytes that lane i sends over a connection, in a step with peers
+// messages. The message takes a slot of the connection.
 func (e *engine) plainMessage(i, conn int32, n unit.Bytes, peers int32) int32 {
 	c := &e.conns[conn]
 	e.take(c)
@@ -130,7 +130,8 @@ func (e *engine) plainMessage(i, conn int32, n unit.Bytes, peers int32) int32 {
 	return m
 }
 
-// prepareOthers is prepare where some of the messages are silent, packets, lines or relaxed.
+// prepareOthers does what prepare does, where some of the messages are silent, packets, lines or
+// relaxed.
 func (e *engine) prepareOthers(i int32) error {
 	sent := model.Sent(&e.step)
 	l, k, puts := &e.lanes[i], len(sent), false
@@ -258,7 +259,7 @@ func (e *engine) get(i int32, at model.Moment) error {
 	return nil
 }
 
-// completed is called when all that the step waited for, after D, has left or come.
+// completed continues a step when all that it waited for, after D, has left or come.
 func (e *engine) completed(i int32) {
 	l := &e.lanes[i]
 	if l.sends < 0 {
@@ -272,7 +273,7 @@ func (e *engine) completed(i int32) {
 	}
 }
 
-// multimemRoute is the route of a lane's multimem operation over a team.
+// multimemRoute returns the route of a lane's multimem operation over a team.
 func (e *engine) multimemRoute(i int32, team []int32, kind model.MultimemKind) (int32, error) {
 	route, err := e.network.Multimem(e.lanes[i].rank, team, kind)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"collsim/unit"
 )
 
-// stream is what one connection has to send, in order, or what silent puts of a lane to a rank are.
+// stream holds, in order, what one connection has to send, or the silent puts of a lane to a rank.
 //
 //	stream  ... ├── message ──┼─ message ─┼───── message ─────┤ bytes
 //	                  left ▲        want ▲◄── send buffer ───►
@@ -17,8 +17,8 @@ type stream struct {
 	bytes       unit.Bytes   // that have been put in so far
 	left        model.Moment // when what is no longer in it had left
 
-	// Of what has set out, the bytes from to to were the last of which it is known how they leave;
-	// what was before them has left.
+	// The bytes in [from, to) are the last that have set out and whose departure is known. All
+	// bytes before them have left.
 	from, to unit.Bytes
 	base     unit.Bytes   // where their message begins
 	begin    model.Moment // when they began to leave
@@ -33,7 +33,7 @@ type stream struct {
 	since unit.Time // which the lane had then
 }
 
-// position is where a message stands.
+// position locates a message in its stream.
 type position struct {
 	stream int32      // −1 for none
 	next   int32      // message in the stream
@@ -65,7 +65,7 @@ func (e *engine) newStream(lane, route int32) int32 {
 	return int32(len(e.streams) - 1)
 }
 
-// streamOf is the stream that a message belongs to, −1 for multimem.
+// streamOf returns the stream that a message belongs to, −1 for multimem.
 func (e *engine) streamOf(x *message) int32 {
 	switch {
 	case x.flags&multimem > 0:
@@ -82,7 +82,8 @@ func (e *engine) streamOf(x *message) int32 {
 	return i
 }
 
-// positionOf is the position of a message, which may be another's that has gone.
+// positionOf returns the position of a message. Until it is set, it may be that of an earlier
+// message with this number.
 func (e *engine) positionOf(m int32) *position {
 	for int(m) >= len(e.positions) {
 		e.positions = append(e.positions, position{})
@@ -194,7 +195,7 @@ func (e *engine) buffer(m int32, at model.Moment) {
 	}
 }
 
-// hasRoom tells a lane that so much of its stream has left, at a moment, as it waits for.
+// hasRoom lets a lane go on, because as much of its stream has left at a moment as it waits for.
 func (e *engine) hasRoom(i int32, at model.Moment) {
 	s := &e.streams[i]
 	if e.tape.heads != nil && at.T > s.since { // else there was room when it was handed over
@@ -208,7 +209,8 @@ func (e *engine) hasRoom(i int32, at model.Moment) {
 	}
 }
 
-// lead is how long n bytes of the message that leaves take if nothing is in their way.
+// lead returns the time that n bytes of the present message take to leave if nothing is in their
+// way.
 func (e *engine) lead(s *stream, n unit.Bytes) unit.Time {
 	slowest := e.network.Routes[s.route].Slowest
 	if s.pacer == model.LanePace {
@@ -242,8 +244,8 @@ func (e *engine) flowStarted(m int32) {
 	}
 }
 
-// watch has a flow tell when so much of it has left as its lane waits for. What is left of it then
-// goes on as if nobody had looked.
+// watch lets a flow report when as much of it has left as its lane waits for. The rest of the flow
+// goes on as if there had been no such report.
 func (e *engine) watch(m int32) {
 	p := &e.positions[m]
 	s := &e.streams[p.stream]

@@ -8,32 +8,31 @@ import (
 	"collsim/unit"
 )
 
-// tape is the log of a run as it is written: of each sub-step when it started, and under FIFO when
-// a link on the way of what it sends began to carry that, if that had to wait for it; under fluid
-// sharing when that had left, unless it was alone on its links. All else follows from these times,
-// and is worked out when the log is read (read.go). More is written where messages are one-sided or
-// asked for, or lanes go on before they have left (tapeway.go), and of brackets and kernels, which
-// are few (tapegpu.go).
+// tape holds the log of a run as it is written. Of each sub-step it has the start. Under FIFO it
+// has, of each message, when a link on its route began to carry it, if it had to wait for the link.
+// Under fluid sharing it has when the message had left, unless that was alone on its links.
+// Everything else follows from these times, and is computed when the log is read (read.go). More is
+// written where messages are one-sided or asked for, or where lanes go on before their messages
+// have left (tapeway.go). The same holds for brackets and kernels, which are few (tapegpu.go).
 //
-// The times lie there in the order in which they become known, whatever they belong to, for that
-// is what a processor writes soonest. Each says what it belongs to, so that they can be put in the
-// order of lanes when they are read (tapeorder.go):
+// The times are in the order in which they become known, whatever they belong to, because that is
+// fastest to write. Each says what it belongs to, so that a reader can put them in the order of
+// lanes (tapeorder.go):
 //
 //	number        0       1       2       3       4
 //	of       lane 3       0  lane 5       0       2
 //	time         20      20      20      21      21     two of lane 3's step, one of lane 5's
 //
-// Sub-steps of which nothing else is written, and that start each as long after the one before, are
-// counted.
+// Sub-steps that have no other times, and that start at equal intervals, are only counted.
 type tape struct {
 	heads  []head    // of the lanes; nil: nobody asked
 	page   []entry   // that is being written,
 	pages  [][]entry // those before it,
 	before int       // and their entries
-	base   unit.Time // times are told from here on
+	base   unit.Time // times of entries are relative to this one
 	bases  []rebase
 	evenly []evenly
-	isFull bool // segments are told of at all links: for a picture
+	isFull bool // segments are written at all links: for a picture
 	wayTape
 	gpuTape
 }
@@ -42,14 +41,14 @@ type tape struct {
 // bits above it what kind of entry this is.
 type entry struct{ of, time uint32 }
 
-// entryKind is what an entry tells. What did not have to wait has none that tells when it had.
+// entryKind says what an entry's time means. A wait that took no time has no entry.
 type entryKind uint8
 
 const (
 	aStart   entryKind = iota // of a lane's next sub-step
 	aPlace                    // of what will belong to it: no time
 	aMessage                  // of several of a sub-step: likewise
-	aSize                     // of a sub-step that does not tell it, as so long after its start
+	aSize                     // of a sub-step, if its step does not say: so long after its start
 	aRoom                     // in the send buffer was behind a message
 	aBehind                   // the silent puts before it had left
 	aSetOut                   // the messages before it had left
@@ -68,8 +67,8 @@ const (
 	mostPage   = 1 << 13
 )
 
-// told is how many links on a way, the first, have no time where nothing waits for them, and else a
-// kind of their own.
+// told returns how many links of a route, from the first on, have an entry kind of their own. These
+// have an entry only if the packet had to wait there.
 func (k entryKind) told() int8 {
 	if k == aPacket {
 		return 3
@@ -77,15 +76,15 @@ func (k entryKind) told() int8 {
 	return 1
 }
 
-// on is the kind of a link, by that of the first on the way.
+// on returns the kind of a link's entry, from that of the first link on the route.
 func (k entryKind) on(hop int32) entryKind { return k + entryKind(min(hop, int32(k.told()))) }
 
-// belongs is what kind of entry this is, and the number of what it belongs to.
+// belongs returns the kind of an entry, and the number of the entry or lane that it belongs to.
 func (x entry) belongs() (k entryKind, of uint32) {
 	return entryKind(x.of >> numberBits), x.of & mostNumber
 }
 
-// rebase is where times begin to be told from another one on.
+// rebase notes that times are relative to another base from an entry on.
 type rebase struct {
 	from int // the first such entry
 	base unit.Time
@@ -97,7 +96,8 @@ type evenly struct {
 	every unit.Time
 }
 
-// leastEvenly is how many take no more room than their entries.
+// leastEvenly is the least number of sub-steps that take no more room as a count (evenly) than as
+// entries.
 const leastEvenly = 3
 
 // head is the entry of the start of a lane's last sub-step, but for those since that have started
@@ -106,11 +106,11 @@ type head struct {
 	evenly
 	at      unit.Time // when the last of them started
 	isBare  bool      // nothing else is written of it
-	several bool      // messages are that step's, so each has an entry of its own
+	several bool      // the step sends several messages, so each has an entry of its own
 }
 
-// goesOn counts a sub-step of which nothing else will be written, if it starts as long after the
-// last as that after the one before.
+// goesOn counts a sub-step that has no other entries, if it starts as long after the last one as
+// that did after the one before. It reports whether it has.
 func (h *head) goesOn(at unit.Time) bool {
 	if at-h.at != h.every || !h.isBare || h.n == mostNumber {
 		return false
@@ -160,7 +160,8 @@ func (e *engine) keepPlaces(of uint32, n int32) (first uint32) {
 	return first
 }
 
-// writeStep is writeBegin of the step in e.step, and how much that moves if it does not tell.
+// writeStep does what writeBegin does, for the step in e.step. It also writes how much the step
+// moves, if the step itself does not say so.
 func (e *engine) writeStep(lane int32, messages int, at unit.Time) {
 	e.writeBegin(lane, messages, at)
 	if e.tape.byWay && !e.isSized {
@@ -173,7 +174,7 @@ func (e *engine) writeBegin(lane int32, messages int, at unit.Time) {
 	e.writeStart(lane, at, messages > 1, false)
 }
 
-// writeBare writes when a lane's next sub-step starts, of which nothing else will be written.
+// writeBare writes when a lane's next sub-step starts, which will have no other entries.
 func (e *engine) writeBare(lane int32, at unit.Time) { e.writeStart(lane, at, false, true) }
 
 func (e *engine) writeStart(lane int32, at unit.Time, several, isBare bool) {
@@ -224,8 +225,9 @@ func (e *engine) enlistOf(m int32) {
 	}
 }
 
-// label has what is written of a packet belong to its message. Segments, and the packets of
-// multimem, are on several links at a time, which all tell when they carry them.
+// label sets the message that the entries of a packet belong to. Segments, and the packets of
+// multimem, are on several links at a time: then every link writes when it begins to carry the
+// packet.
 //
 //go:noinline
 func (p *packet) label(x *message) {
@@ -242,9 +244,10 @@ func (p *packet) label(x *message) {
 	}
 }
 
-// writeCarried writes when the next link of a packet carries it, which had to wait for that, or
-// tells of all. That belongs to the time before: segments of a message are on their way together.
-// What they do behind their first link decides nothing, but for the last.
+// writeCarried writes when the next link of a packet begins to carry it, if the packet had to wait
+// for that, or if every link writes. The entry belongs to the packet's last one, since segments of
+// a message are in flight together. Times of segments behind their first link decide nothing,
+// except those of the last segment.
 //
 //go:noinline
 func (e *engine) writeCarried(p *packet, at unit.Time) {
@@ -264,7 +267,8 @@ func (e *engine) writeDrained(m int32, at unit.Time) {
 	}
 }
 
-// timesOn is how many times of a route are on the tape: of its links, or when a flow has left.
+// timesOn returns the number of times on the tape for a route: of its links, or when a flow has
+// left.
 func (e *engine) timesOn(route int32) (n int32) {
 	path := &e.network.Routes[route]
 	switch {

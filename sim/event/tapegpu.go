@@ -8,14 +8,15 @@ import (
 	"collsim/unit"
 )
 
-// gpuTape is what is written of GPUs beside times: little, as brackets and kernels are few.
+// gpuTape holds what is written of GPUs in addition to times. It is small, as brackets and kernels
+// are few.
 type gpuTape struct {
 	causes []gated
 	waves  []waved
 }
 
-// gated is why a step began no sooner that begins a bracket, or whose blocks had places of their
-// own. Of two of a step the later tells.
+// gated notes why a step began no sooner, if the step begins a bracket or its blocks had places of
+// their own. If a step has two such notes, the later one counts.
 type gated struct {
 	of named
 	cause
@@ -61,7 +62,7 @@ func compareNamed(a, b named) int {
 	return cmp.Or(cmp.Compare(a.lane, b.lane), cmp.Compare(a.step, b.step))
 }
 
-// onGPU is what a form has to do with a GPU.
+// onGPU holds the properties of a form that concern the GPU.
 type onGPU struct {
 	cause      *gated // nil: what any step can have waited for
 	waves      []waved
@@ -78,7 +79,7 @@ func (f *onGPU) isLike(o *onGPU) bool {
 		f.copies == o.copies && f.dispatched == o.dispatched && f.pacer == o.pacer
 }
 
-// crosses is how many messages of a sub-step cross its rank's memory.
+// crosses returns the number of messages of a sub-step that cross its rank's memory.
 func (f *onGPU) crosses() int32 {
 	if f.copies {
 		return 1
@@ -115,7 +116,7 @@ func (r *reader) loadGPU(i int32, f *form) {
 	f.waves, t.waves = t.waves[:n], t.waves[n:]
 }
 
-// overMemory is the record of a message that crosses its rank's memory, and when it has left.
+// overMemory returns the record of a message that crosses its rank's memory, and when it has left.
 func (r *reader) overMemory(number, at int32, m model.MessageRecord) (
 	model.MessageRecord, unit.Time) {
 	e, p := r.e, &r.steps[m.Step]
@@ -130,7 +131,7 @@ func (r *reader) overMemory(number, at int32, m model.MessageRecord) (
 	return m, w.end
 }
 
-// capOf is the most that a flow may have.
+// capOf returns the highest rate that a flow may have.
 func (r *reader) capOf(number int32, m *model.MessageRecord) uint64 {
 	p := &r.steps[m.Step]
 	if m.Pacer != model.BlockPace {
@@ -140,8 +141,8 @@ func (r *reader) capOf(number int32, m *model.MessageRecord) uint64 {
 	return f.waves[number-r.firstOver(m.Step, f)].limit
 }
 
-// firstOver is the number of the first message of a sub-step that crosses its rank's memory: they
-// come after all that it gets and sends.
+// firstOver returns the number of the first message of a sub-step that crosses its rank's memory.
+// Such messages come after all that the sub-step gets and sends.
 func (r *reader) firstOver(step int32, f *form) int32 {
 	first := r.steps[step].message
 	if !r.e.tape.byWay {

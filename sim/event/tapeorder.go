@@ -87,8 +87,8 @@ func (t *times) goOn(x *evenly, first int32) {
 	}
 }
 
-// take goes over the time of a kind, if it is a message's next. When there was room in the send
-// buffer lies anywhere.
+// take returns a message's next time and goes past it, if it is of this kind. The time when there
+// was room in the send buffer may be anywhere, so it is skipped.
 func (t *times) take(next *int32, kind entryKind) (at unit.Time, isThere bool) {
 	for t.kinds[*next] == aRoom {
 		*next++
@@ -100,8 +100,8 @@ func (t *times) take(next *int32, kind entryKind) (at unit.Time, isThere bool) {
 	return t.of[*next-1], true
 }
 
-// room is when there was room behind a message whose times are from a place on; it was there at a
-// time, if none is told.
+// room returns the time when there was room behind a message whose times begin at an index; since,
+// if no such time was written.
 func (t *times) room(at int32, since unit.Time) unit.Time {
 	for ; t.kinds[at] > aMessage; at++ {
 		if t.kinds[at] == aRoom {
@@ -111,7 +111,7 @@ func (t *times) room(at int32, since unit.Time) unit.Time {
 	return since
 }
 
-// end is the end of a message's times that begin at a place.
+// end returns the end of a message's times that begin at an index.
 func (t *times) end(at int32) int32 {
 	for t.kinds[at] > aMessage {
 		at++

@@ -7,18 +7,18 @@ import (
 )
 
 // Where messages are got, put silently or asked for, or where lanes go on before what they send has
-// left, a message may have waited for more than its links. Its times lie in the order of its way;
-// when there was room in a send buffer lies anywhere among them:
+// left, a message may have waited for more than its links. Its times are in the order of the stages
+// that it passes. The time when there was room in a send buffer may be anywhere among them:
 //
 //	sent     behind, set out, packet
 //	asked    behind, set out, request, receive, answer, packet
 //	got      request, packet
 //	loaded   request, packets, arrival: by multimem, under FIFO, all of them, each in its place
 
-// wayTape is how a tape has such messages.
+// wayTape says whether each message has entries of its own on the tape, as those above need.
 type wayTape struct{ byWay bool }
 
-// timesOnTree is how many times there are of a message of multimem, under FIFO.
+// timesOnTree returns the number of times on the tape for a multimem message, under FIFO.
 func (e *engine) timesOnTree(x *message) int32 {
 	n := e.timesOn(x.route)
 	if x.kind == getRequest {

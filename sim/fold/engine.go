@@ -62,7 +62,8 @@ type orbit struct {
 	went uint64 // how many it has brought to its end
 }
 
-// lane holds the state of a lane.
+// lane holds the state of a lane: its position in the rank's program, the times of its step, and
+// what it waits for.
 type lane struct {
 	cursor   schedule.Cursor
 	end      model.Moment // of the step before

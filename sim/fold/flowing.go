@@ -74,7 +74,7 @@ func (q *refinement) spoke(s spokeOf) *spoke {
 	return &q.classes[s.class].down
 }
 
-// level returns the result of the present solution at an end of a flow.
+// level returns the result of the present max-min solution at one end of a flow.
 func (q *refinement) level(f flowEnd) *level {
 	if f.way == up {
 		return &q.classes[f.class].outs[f.end].level
@@ -91,7 +91,7 @@ func (q *refinement) wire(f flowEnd) wire {
 	return x.ins[f.end]
 }
 
-// other returns the other end of a flow, in the class of the peers at an edge.
+// other returns the opposite end of a flow: in the class of the peers at an edge.
 func (q *refinement) other(w wire, f flowEnd, e *edge) flowEnd {
 	x := &q.scripts[q.classes[e.class].script]
 	list := x.outs

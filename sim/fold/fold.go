@@ -83,8 +83,9 @@ func play(s *schedule.Schedule, env *model.Env, log *model.Log, most int64) (*en
 }
 
 // Classes returns the number of representatives that a run simulates, if the network itself knows
-// of a symmetry. It returns 0 if only a look at all routes could show one, or if the engine cannot
-// simulate the schedule. A run may still find that the symmetry does not hold.
+// of a symmetry; for a schedule with roles it is an upper estimate. It returns 0 if only a look at
+// all routes could show a symmetry, or if the engine cannot simulate the schedule. A run may still
+// find that the symmetry does not hold.
 func Classes(s *schedule.Schedule, env *model.Env) int {
 	if plays(s, env) != "" {
 		return 0

@@ -109,8 +109,8 @@ func (p *probe) ahead(list []ahead, now unit.Time) []ahead {
 	return list
 }
 
-// keeps notes the logged steps that are still ahead of the state that the engine keeps for
-// comparison.
+// keeps notes the logged steps that start no sooner than the state that the engine keeps to compare
+// with.
 func (p *probe) keeps(now unit.Time) {
 	if p != nil {
 		p.kept = p.ahead(p.kept[:0], now)
