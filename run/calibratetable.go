@@ -40,8 +40,8 @@ type TableFit struct {
 	series calibrate.Series
 }
 
-// TableError reports what a table lacks. Missing names what the caller must give, or give
-// otherwise: "kind", "ranks", "place" or "algorithm"; it is empty where no option helps.
+// TableError reports what a table lacks. Missing names what the caller must give or change:
+// "kind", "ranks", "place", "algorithm" or "tables". It is empty where no option helps.
 type TableError struct{ Missing, Text string }
 
 // Error returns the text, one line.

@@ -199,8 +199,8 @@ func (x *tuneFile) own(t *Tuning) error {
 	return nil
 }
 
-// ownLines returns NCCL's own choices for a kind, from 0 bytes on; nvls, unless empty, allows
-// NVLS or not.
+// ownLines returns NCCL's own choices for a kind, from 0 bytes on: without NVLS if nvls is
+// "false", as NCCL has it if nvls is empty.
 func (t *Tuning) ownLines(kind collective.Kind, nvls string) ([]nccl.TunerLine, error) {
 	p := t.at(t.Sizes[0].Bytes)
 	if nvls != "" {
