@@ -137,7 +137,7 @@ func TestMPIRefuses(t *testing.T) {
 	needMPI(t)
 	l := open(t, star(t, 2))
 	_, err := l.MPI(mpi.Config{Listen: "10.0.0.1:7000"})
-	require.ErrorContains(t, err, "are the lab's to say")
+	require.ErrorContains(t, err, "the lab sets Listen and Start")
 	d, err := l.MPI(mpi.Config{})
 	require.NoError(t, err)
 	_, err = d.Run(context.Background(), &hw.Job{Schedule: ring(t, 16), Inputs: rounded(16)})
