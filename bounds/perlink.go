@@ -11,13 +11,6 @@ import (
 // mostListed bounds the links of a network that is searched link by link although it has replicas.
 const mostListed = 1 << 14
 
-// Searches reports whether For searches a network link by link, for any collective.
-func Searches(g *topology.Graph) bool {
-	_, _, isAlike := g.Miniature()
-	_, isQuotient := g.Quotient()
-	return limits{links: mostListed}.searches(g) || !isAlike && !isQuotient
-}
-
 // searches reports whether a network is small enough to be searched link by link.
 func (l limits) searches(g *topology.Graph) bool { return g.IsListed() || g.NumLinks() <= l.links }
 

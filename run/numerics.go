@@ -1,8 +1,6 @@
 package run
 
 import (
-	"slices"
-
 	"collsim/collective"
 	"collsim/proof"
 	"collsim/reference"
@@ -164,6 +162,3 @@ func sumsOf(p *scenarios.Point) reference.Accumulate {
 	}
 	return reference.Native
 }
-
-// Depends reports whether the order depends on something: "bytes", "channels" or "ranks".
-func (o *Order) Depends(on string) bool { return slices.Contains(o.DependsOn, on) }
