@@ -70,7 +70,7 @@ func measured(of func(*run.Measured) Value) fact {
 // executed makes a fact of results whose execution succeeded.
 func executed(of func(*run.Measured) Value) fact {
 	return func(r *run.Result) Value {
-		if !r.Measured.Played() {
+		if !r.Measured.Executed() {
 			return Value{}
 		}
 		return of(r.Measured)

@@ -52,7 +52,7 @@ func writeValidation(r *run.Report, b *strings.Builder) {
 func ranOn(r *run.Report) (list []string) {
 	seen := map[string]bool{}
 	for _, result := range r.Results {
-		if m := result.Measured; m.Played() && !seen[m.RanOn.String()] {
+		if m := result.Measured; m.Executed() && !seen[m.RanOn.String()] {
 			seen[m.RanOn.String()] = true
 			list = append(list, "played on "+m.RanOn.String())
 		}
@@ -63,7 +63,7 @@ func ranOn(r *run.Report) (list []string) {
 // skew returns the largest difference between the clocks of two ranks in any result.
 func skew(r *run.Report) (most unit.Time) {
 	for _, result := range r.Results {
-		if m := result.Measured; m.Played() {
+		if m := result.Measured; m.Executed() {
 			most = max(most, m.Skew)
 		}
 	}

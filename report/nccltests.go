@@ -33,7 +33,7 @@ func sameCall(a, b *run.Result) bool {
 // one out of place.
 func ncclRows(results []*run.Result) (rows []ncclRow) {
 	for _, r := range results {
-		if !r.Measured.Played() || r.Measured.Executor != scenarios.NCCL {
+		if !r.Measured.Executed() || r.Measured.Executor != scenarios.NCCL {
 			continue
 		}
 		into := func(row *ncclRow) **run.Result {

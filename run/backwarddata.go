@@ -21,8 +21,8 @@ func (r *runner) settle(t *teamRun, result *Result) error {
 	case g.Mask:
 		in, out, err := r.forward(t, result)
 		if err == nil && g.Passes == 2 {
-			var second *played
-			second, err = t.number.play(&play{schedule: t.schedule, in: out, accumulate: t.sums})
+			var second *calculated
+			second, err = t.number.calculate(&calculation{schedule: t.schedule, in: out, accumulate: t.sums})
 			if err == nil {
 				result.add(second.report, member{t.schedule, 1})
 				out = second.out
@@ -32,13 +32,13 @@ func (r *runner) settle(t *teamRun, result *Result) error {
 			return err
 		}
 		for place := range spec.Ranks {
-			t.number.mask(in[place], out[place], t.played.out[place])
+			t.number.mask(in[place], out[place], t.calculated.out[place])
 		}
 	case forward.Spec.ScalesBefore() || forward.Spec.ScalesAfter():
-		for place, before := range t.played.out {
+		for place, before := range t.calculated.out {
 			after := t.number.scale(&forward.Spec, before)
 			result.scaled(t.number.unscaled(&forward.Spec, before, after))
-			t.played.out[place] = after
+			t.calculated.out[place] = after
 		}
 	default:
 		return nil
@@ -64,7 +64,7 @@ func (r *runner) forward(t *teamRun, result *Result) (in, out [][]byte, err erro
 			return nil, nil, err
 		}
 	}
-	done, err := f.number.play(r.playOf(f, inputs))
+	done, err := f.number.calculate(r.calculationOf(f, inputs))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,11 +73,11 @@ func (r *runner) forward(t *teamRun, result *Result) (in, out [][]byte, err erro
 
 // share makes the local gradients of a team: each rank's own part of the gradient of its output.
 func (r *runner) share(t *teamRun, result *Result, inputs []arrays.Array) error {
-	x := r.playOf(t, inputs)
-	t.played = &played{in: x.in}
+	x := r.calculationOf(t, inputs)
+	t.calculated = &calculated{in: x.in}
 	var err error
 	if x.in == nil {
-		if t.played.in, err = t.number.inputs(x); err != nil {
+		if t.calculated.in, err = t.number.inputs(x); err != nil {
 			return err
 		}
 	}
@@ -89,7 +89,7 @@ func (r *runner) share(t *teamRun, result *Result, inputs []arrays.Array) error 
 			return err
 		}
 	}
-	for rank, own := range t.played.in {
+	for rank, own := range t.calculated.in {
 		local, err := collective.LocalGradient(*spec, rank)
 		if err != nil {
 			return err
@@ -104,7 +104,7 @@ func (r *runner) share(t *teamRun, result *Result, inputs []arrays.Array) error 
 			mine = t.number.scale(spec, before)
 			result.scaled(t.number.unscaled(spec, before, mine))
 		}
-		t.played.out = append(t.played.out, mine)
+		t.calculated.out = append(t.calculated.out, mine)
 	}
 	t.altered = true
 	return nil

@@ -115,13 +115,13 @@ func (c *Calibration) choose(executor string) error {
 	}
 	if len(hardware) > 1 {
 		c.Notes = append(c.Notes, fmt.Sprintf("points of the scenario are played in %d ways: measured "+
-			"is that of the first, %s", len(hardware), c.played()))
+			"is that of the first, %s", len(hardware), c.executedOn()))
 	}
 	return nil
 }
 
 // Names the executor of the experiments, in short: "host (tcp) in a lab".
-func (c *Calibration) played() string {
+func (c *Calibration) executedOn() string {
 	h := &c.Point.Hardware
 	text := string(h.Executor)
 	if h.Transport != scenarios.NoTransport {
@@ -219,7 +219,7 @@ func (c *Calibration) fits(d hw.Executor) error {
 	}
 	for i := range c.Campaign.Experiments {
 		e := &c.Campaign.Experiments[i]
-		t := Takes{Playing: unit.Bytes(sizer.Needs(e.Schedule))}
+		t := Takes{Executing: unit.Bytes(sizer.Needs(e.Schedule))}
 		if err := c.Scenario.Free.lacks(t); err != nil {
 			return c.Scenario.located(c.Point.Refuse("topology.ranks",
 				e.Name+": "+err.Error(), "smaller messages (--sizes, --budget) or fewer "+
@@ -231,7 +231,7 @@ func (c *Calibration) fits(d hw.Executor) error {
 
 // Plan says in a line what is measured: "12 ranks, 2 wires: 4 pairs; 8 sizes from 64 B to 2 MiB".
 func (c *Calibration) Plan() string {
-	text := prose.Plural(c.Campaign.Ranks, "rank") + " on " + c.played()
+	text := prose.Plural(c.Campaign.Ranks, "rank") + " on " + c.executedOn()
 	for i := range c.Campaign.Classes {
 		class := &c.Campaign.Classes[i]
 		text += fmt.Sprintf(", %s: %s", class.Name, prose.Plural(len(class.Pairs), "pair"))

@@ -9,8 +9,8 @@ import (
 	"collsim/schedule"
 )
 
-// Holds a schedule and the data on which it is carried out.
-type play struct {
+// calculation holds a schedule and the data on which it is carried out.
+type calculation struct {
 	schedule   *schedule.Schedule
 	in         [][]byte // of each rank, as the collective has it; nil: made of what follows
 	data       reference.Data
@@ -18,15 +18,15 @@ type play struct {
 	accumulate reference.Accumulate
 }
 
-// Holds the inputs, the outputs and the check of a schedule that was carried out.
-type played struct {
+// calculated holds the inputs, the outputs and the check of a schedule that was carried out.
+type calculated struct {
 	in, out [][]byte
 	report  reference.Report
 }
 
 // numberAs returns the operations on elements of type T.
 func numberAs[T dtype.Number]() number {
-	return number{play: playAs[T], inputs: inputsAs[T], mask: maskAs[T],
+	return number{calculate: calculateAs[T], inputs: inputsAs[T], mask: maskAs[T],
 		scale: func(spec *collective.Spec, elements []byte) []byte {
 			x := getAll[T](elements)
 			reference.Scale(spec, x)
@@ -48,7 +48,7 @@ func put[T dtype.Number](x []T) []byte {
 }
 
 // inputsAs makes the inputs of all ranks.
-func inputsAs[T dtype.Number](x *play) ([][]byte, error) {
+func inputsAs[T dtype.Number](x *calculation) ([][]byte, error) {
 	inputs, err := reference.Inputs[T](x.schedule.Spec, x.data, x.seed)
 	var all [][]byte
 	for i := range inputs {
@@ -58,8 +58,8 @@ func inputsAs[T dtype.Number](x *play) ([][]byte, error) {
 	return all, err
 }
 
-// playAs carries a schedule out in T and holds the result against the definition.
-func playAs[T dtype.Number](x *play) (*played, error) {
+// calculateAs carries a schedule out in T and holds the result against the definition.
+func calculateAs[T dtype.Number](x *calculation) (*calculated, error) {
 	spec := x.schedule.Spec
 	var inputs [][]T
 	var err error
@@ -79,7 +79,7 @@ func playAs[T dtype.Number](x *play) (*played, error) {
 	if err != nil {
 		return nil, err
 	}
-	done := &played{in: x.in, report: report}
+	done := &calculated{in: x.in, report: report}
 	for i := range outputs {
 		if x.in == nil {
 			done.in = append(done.in, put(inputs[i]))
@@ -99,7 +99,7 @@ func (r *runner) carry(m *made, result *Result) error {
 	}
 	for i, team := range p.Members() {
 		t := &teamRun{point: p, team: team, schedule: m.of(len(team)), number: numberOf(p.Spec.Type)}
-		if err := r.playTeam(t, inputs); err != nil {
+		if err := r.calculateTeam(t, inputs); err != nil {
 			if result.refuted(err) {
 				result.Numbers = Off
 				if theirs != nil {
@@ -167,28 +167,28 @@ func (m *made) of(n int) *schedule.Schedule {
 
 // teamRun is a team at work on data.
 type teamRun struct {
-	point    *scenarios.Point
-	team     []int
-	schedule *schedule.Schedule
-	number   number
-	played   *played
-	sums     reference.Accumulate
-	altered  bool // outputs are not what the schedule gives: they were scaled or masked
+	point      *scenarios.Point
+	team       []int
+	schedule   *schedule.Schedule
+	number     number
+	calculated *calculated
+	sums       reference.Accumulate
+	altered    bool // outputs are not what the schedule gives: they were scaled or masked
 }
 
-// playTeam carries a team's schedule out.
-func (r *runner) playTeam(t *teamRun, inputs []arrays.Array) (err error) {
-	x := r.playOf(t, inputs)
-	r.numbers(func() { t.played, err = t.number.play(x) })
+// calculateTeam carries a team's schedule out.
+func (r *runner) calculateTeam(t *teamRun, inputs []arrays.Array) (err error) {
+	x := r.calculationOf(t, inputs)
+	r.numbers(func() { t.calculated, err = t.number.calculate(x) })
 	return err
 }
 
-// playOf returns a team's schedule with the data to carry it out on. inputs holds the arrays of
-// all ranks; where it is nil, data is generated.
-func (r *runner) playOf(t *teamRun, inputs []arrays.Array) *play {
+// calculationOf returns a team's schedule with the data to carry it out on. inputs holds the arrays
+// of all ranks; where it is nil, data is generated.
+func (r *runner) calculationOf(t *teamRun, inputs []arrays.Array) *calculation {
 	p, spec := t.point, &t.schedule.Spec
 	t.sums = sumsOf(p)
-	x := &play{schedule: t.schedule, data: dataOf(p, r.options.Numerics), seed: uint64(p.Seed),
+	x := &calculation{schedule: t.schedule, data: dataOf(p, r.options.Numerics), seed: uint64(p.Seed),
 		accumulate: t.sums}
 	if inputs != nil {
 		x.in = make([][]byte, spec.Ranks)
@@ -205,7 +205,7 @@ func (r *runner) playOf(t *teamRun, inputs []arrays.Array) *play {
 
 // addTeam takes in what became of a team's numbers.
 func (r *Result) addTeam(t *teamRun, first bool) {
-	report := t.played.report
+	report := t.calculated.report
 	if report.Numbers == reference.NumbersOff {
 		r.Numbers, r.NumbersOff = Off, report.Why
 		return
@@ -228,7 +228,7 @@ func (t *teamRun) give(outputs []arrays.Array) error {
 		if shapes[place] == nil {
 			continue
 		}
-		bytes := t.played.out[place]
+		bytes := t.calculated.out[place]
 		if tensor := t.tensor(); tensor != nil {
 			bytes = pack(tensor.Unpack(place, spec.Ranks), int64(spec.Type.Width()), bytes,
 				spec.Out(place), true)

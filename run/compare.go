@@ -22,8 +22,8 @@ const unproven = "the schedule is wrong, so there is nothing to compare with"
 
 // compare holds a team's outputs, which are by rank, against theirs.
 func (t *teamRun) compare(theirs, ours []arrays.Array, c *Comparison) error {
-	x := reference.Case{Schedule: t.schedule, Ranks: t.team, Inputs: t.played.in, Accumulate: t.sums,
-		Report: t.played.report, Altered: t.altered, TermsOf: proof.TermsOf}
+	x := reference.Case{Schedule: t.schedule, Ranks: t.team, Inputs: t.calculated.in,
+		Accumulate: t.sums, Report: t.calculated.report, Altered: t.altered, TermsOf: proof.TermsOf}
 	if tensor := t.tensor(); tensor != nil {
 		x.Moves = func(position int) []collective.Move {
 			return tensor.Unpack(position, len(t.team))

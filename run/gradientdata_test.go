@@ -306,7 +306,7 @@ func TestValidateBack(t *testing.T) {
 				}
 				require.Equal(t, 1, i%2)
 				require.Equal(t, want, result.Measured.Bits, result.Point.ID)
-				require.Equal(t, want == fidelity.Equal, result.Measured.Played())
+				require.Equal(t, want == fidelity.Equal, result.Measured.Executed())
 			}
 		}
 	}

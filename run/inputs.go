@@ -272,8 +272,8 @@ func pack(moves []collective.Move, width int64, from []byte, size int64, unpack 
 
 // number holds the operations on elements of one type, for callers that have only their bytes.
 type number struct {
-	play   func(*play) (*played, error)
-	inputs func(*play) ([][]byte, error)
+	calculate func(*calculation) (*calculated, error)
+	inputs    func(*calculation) ([][]byte, error)
 	// scale multiplies a gradient as the forward pass does its inputs or outputs; unscaled counts
 	// what it gets wrong; mask makes it 0 where an input is not equal to the output.
 	scale    func(forward *collective.Spec, elements []byte) []byte

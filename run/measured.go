@@ -52,22 +52,22 @@ func (m *Measured) take(done *hw.Result, times int, simulated unit.Time) {
 // channels as were picked for the simulation; not known where one of the two says nothing.
 func (r *Result) SameChoice() (same, known bool) {
 	m, p := r.Measured, &r.Picked
-	if !m.Played() || m.Chose == "" || p.Algorithm == "" {
+	if !m.Executed() || m.Chose == "" || p.Algorithm == "" {
 		return false, false
 	}
 	way := p.Algorithm + " " + p.Protocol
 	return m.Chose == way || m.Chose == way+", "+prose.Plural(p.Channels, "channel"), true
 }
 
-// Reports whether the schedule was executed without failure.
-func (m *Measured) Played() bool { return m != nil && m.Skipped == "" && m.Failure == nil }
+// Executed reports whether the schedule was executed without failure.
+func (m *Measured) Executed() bool { return m != nil && m.Skipped == "" && m.Failure == nil }
 
 // Cases returns the results of a report that were executed on hardware.
 func (r *Report) Cases() []fidelity.Case {
 	var all []fidelity.Case
 	for _, result := range r.Results {
 		m := result.Measured
-		if !m.Played() {
+		if !m.Executed() {
 			continue
 		}
 		p := result.Point
@@ -117,7 +117,7 @@ func (r *Report) uncalibrated() {
 	var worst *Result
 	far, most := 0, 0.0
 	for _, result := range r.Results {
-		if !result.Measured.Played() {
+		if !result.Measured.Executed() {
 			continue
 		}
 		ratio, isFar := disagree(result.measurable(), result.Measured.Time)

@@ -57,14 +57,14 @@ func (r *runner) carryOut(m *made, result *Result) error {
 	var ran *sim.Result
 	var err error
 	prove := func() { r.options.staged(result.Point, proofStage, func() { r.prove(m, result) }) }
-	play := func() {
-		r.options.staged(result.Point, simStage, func() { ran, err = r.play(m.whole, result) })
+	simulate := func() {
+		r.options.staged(result.Point, simStage, func() { ran, err = r.simulatePasses(m.whole, result) })
 	}
 	if r.spare {
-		both(prove, play)
+		both(prove, simulate)
 	} else {
 		prove()
-		play()
+		simulate()
 	}
 	if err := r.time(result, ran, err); err != nil {
 		return err
@@ -166,8 +166,8 @@ func (r *runner) prove(m *made, result *Result) {
 	}
 }
 
-// Simulates the schedule as often as the result says, and does not change it.
-func (r *runner) play(s *schedule.Schedule, result *Result) (*sim.Result, error) {
+// simulatePasses simulates the schedule as often as the result says. It does not change it.
+func (r *runner) simulatePasses(s *schedule.Schedule, result *Result) (*sim.Result, error) {
 	env, o := r.env(result.Point, s), sim.Options{Trace: r.options.Trace,
 		Critical: r.critical || r.options.Trace && engineOf(result.Point) != sim.Fold,
 		Engine:   engineOf(result.Point),

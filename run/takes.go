@@ -24,7 +24,7 @@ type Takes struct {
 	Simulation unit.Bytes // lanes, connections, and messages under way
 	Log        unit.Bytes // what a simulation keeps for `explain`, and for pictures
 	Numbers    unit.Bytes // windows of buffers, and moves
-	Playing    unit.Bytes // real execution: buffers of all ranks that are on this machine
+	Executing  unit.Bytes // real execution: buffers of all ranks that are on this machine
 	Text       unit.Bytes // of an export
 }
 
@@ -76,7 +76,7 @@ func (t Takes) most() (stage string, bytes unit.Bytes) {
 		stage string
 		bytes unit.Bytes
 	}{{simStage.Name, t.Simulation + t.Log}, {proofStage.Name, t.Proof}, {checkStage.Name, t.Numbers},
-		{"real execution", t.Playing}, {"export", t.Text}} {
+		{"real execution", t.Executing}, {"export", t.Text}} {
 		if x.bytes > bytes {
 			stage, bytes = x.stage, x.bytes
 		}
@@ -89,7 +89,7 @@ func (t Takes) most() (stage string, bytes unit.Bytes) {
 func (t Takes) plus(u Takes) Takes {
 	return Takes{Schedule: t.Schedule + u.Schedule, Proof: max(t.Proof, u.Proof),
 		Simulation: t.Simulation + u.Simulation, Log: t.Log + u.Log,
-		Numbers: max(t.Numbers, u.Numbers), Playing: t.Playing + u.Playing, Text: t.Text + u.Text}
+		Numbers: max(t.Numbers, u.Numbers), Executing: t.Executing + u.Executing, Text: t.Text + u.Text}
 }
 
 // larger returns the larger of each figure: the needs of algorithms that are tried one after the
@@ -97,7 +97,7 @@ func (t Takes) plus(u Takes) Takes {
 func (t Takes) larger(u Takes) Takes {
 	return Takes{Schedule: max(t.Schedule, u.Schedule), Proof: max(t.Proof, u.Proof),
 		Simulation: max(t.Simulation, u.Simulation), Log: max(t.Log, u.Log),
-		Numbers: max(t.Numbers, u.Numbers), Playing: max(t.Playing, u.Playing),
+		Numbers: max(t.Numbers, u.Numbers), Executing: max(t.Executing, u.Executing),
 		Text: max(t.Text, u.Text)}
 }
 
@@ -337,9 +337,9 @@ func numbersTake(s *schedule.Schedule, p *scenarios.Point, w work, threads int) 
 	return bytesOf(min(buffers, most) + moves + float64(4*float64(w.held)))
 }
 
-// playingTakes returns the memory for executing a schedule: what the executor needs, and room for
+// executingTakes returns the memory for executing a schedule: what the executor needs, and room for
 // comparing its outputs with the expected ones where check.memory allows that.
-func playingTakes(s *schedule.Schedule, p *scenarios.Point, needs int64) unit.Bytes {
+func executingTakes(s *schedule.Schedule, p *scenarios.Point, needs int64) unit.Bytes {
 	if check := hw.Compared(s); check <= int64(p.Check.Memory) {
 		needs += check
 	}

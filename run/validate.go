@@ -133,7 +133,7 @@ func (v *validator) point(ctx context.Context, p *scenarios.Point) (*Result, err
 	if err := v.carryOut(m, result); err != nil {
 		return nil, err
 	}
-	if err := v.play(ctx, m, result); err != nil {
+	if err := v.execute(ctx, m, result); err != nil {
 		return nil, err
 	}
 	back, err := v.backward(m, result)
@@ -141,7 +141,7 @@ func (v *validator) point(ctx context.Context, p *scenarios.Point) (*Result, err
 	case err != nil:
 		return nil, err
 	case back != nil:
-		err = v.play(ctx, back, result.Backward)
+		err = v.execute(ctx, back, result.Backward)
 	case result.Backward != nil: // a local one, or one that is skipped
 		result.Backward.Measured = &Measured{Executor: p.Hardware.Executor,
 			Bits: fidelity.NotComparable, Skipped: "a local gradient moves nothing"}
@@ -149,8 +149,8 @@ func (v *validator) point(ctx context.Context, p *scenarios.Point) (*Result, err
 	return result, err
 }
 
-// Executes on hardware the schedules that were carried out, if that went well.
-func (v *validator) play(ctx context.Context, m *made, result *Result) error {
+// execute executes on hardware the schedules that were carried out, if that went well.
+func (v *validator) execute(ctx context.Context, m *made, result *Result) error {
 	p := result.Point
 	result.Measured = &Measured{Executor: p.Hardware.Executor, Bits: fidelity.NotComparable}
 	if result.Measured.Skipped = unfit(m, result); result.Measured.Skipped != "" {
@@ -169,7 +169,7 @@ func caveats(p *scenarios.Point, m *Measured) (list []string) {
 	if p.Topology.Starts != nil || p.Topology.Slowdowns != nil {
 		list = append(list, "ranks that start late or run slowly do so in the simulation alone")
 	}
-	if p.Accumulate != scenarios.Native && p.Spec.Op != 0 && m.Played() && !m.Float32 {
+	if p.Accumulate != scenarios.Native && p.Spec.Op != 0 && m.Executed() && !m.Float32 {
 		list = append(list, string(m.Executor)+" adds in the type itself: its bits are held against "+
 			"that")
 	}
@@ -196,7 +196,7 @@ func (v *validator) tooLarge(s *schedule.Schedule, p *scenarios.Point) string {
 	if !sized || v.options.Memory == nil {
 		return ""
 	}
-	need := playingTakes(s, p, sizer.Needs(s))
+	need := executingTakes(s, p, sizer.Needs(s))
 	there, of, known := v.options.Memory()
 	if !known || need <= unit.Bytes(there) {
 		return ""
@@ -245,15 +245,15 @@ func (v *validator) measure(ctx context.Context, m *made, result *Result) error 
 
 // instead replaces the result by that of the schedule that the library executed in place of the
 // point's.
-func (v *validator) instead(m *made, played *schedule.Schedule, result *Result) error {
+func (v *validator) instead(m *made, executed *schedule.Schedule, result *Result) error {
 	other := v.blank(result.Point)
 	other.Algorithm, other.Picked = result.Algorithm, result.Picked
 	other.Measured = result.Measured
 	other.Gradient, other.Backward = result.Gradient, result.Backward
-	other.Measured.Algorithm = played.Name
+	other.Measured.Algorithm = executed.Name
 	*result = *other
-	return v.carryOut(&made{algorithm: m.algorithm, whole: played,
-		members: []member{{played, 1}},
+	return v.carryOut(&made{algorithm: m.algorithm, whole: executed,
+		members: []member{{executed, 1}},
 		another: func(spec collective.Spec) (*schedule.Schedule, error) {
 			return nil, errors.New("the library's algorithm is known for what was played alone")
 		}}, result)
@@ -281,13 +281,13 @@ func (v *validator) teams(m *made, result *Result) (list []*teamRun, err error) 
 
 // fill makes a team's inputs, or takes them from a file.
 func (v *validator) fill(t *teamRun, inputs []arrays.Array) (err error) {
-	x := v.playOf(t, inputs)
-	t.played = &played{in: x.in}
+	x := v.calculationOf(t, inputs)
+	t.calculated = &calculated{in: x.in}
 	if x.in == nil {
 		if x.data == reference.Exact {
 			x.data = reference.Normal // any order gets exact data right
 		}
-		t.played.in, err = t.number.inputs(x)
+		t.calculated.in, err = t.number.inputs(x)
 	}
 	return err
 }
@@ -297,7 +297,7 @@ func inputsOf(s *schedule.Schedule, teams []*teamRun) [][]byte {
 	all := make([][]byte, s.Spec.Ranks)
 	for _, t := range teams {
 		for place, rank := range t.team {
-			all[rank] = t.played.in[place]
+			all[rank] = t.calculated.in[place]
 		}
 	}
 	return all
@@ -318,12 +318,12 @@ func (v *validator) bits(done *hw.Result, teams []*teamRun, result *Result) erro
 		if t.sums = reference.Native; done.Float32 {
 			t.sums = reference.InFloat32
 		}
-		x := &play{schedule: t.schedule, in: t.played.in, accumulate: t.sums}
-		got, err := t.number.play(x)
+		x := &calculation{schedule: t.schedule, in: t.calculated.in, accumulate: t.sums}
+		got, err := t.number.calculate(x)
 		if err != nil {
 			return p.Refuse("collective.algorithm", reason(err), "")
 		}
-		t.played = got
+		t.calculated = got
 		theirs, ours := make([]arrays.Array, p.Topology.Ranks), make([]arrays.Array, p.Topology.Ranks)
 		for place, rank := range t.team {
 			theirs[rank].Data, ours[rank].Data = done.Outputs[rank], got.out[place]

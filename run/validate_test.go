@@ -193,7 +193,7 @@ func TestValidateFails(t *testing.T) {
 	require.False(t, r.Good())
 	require.Len(t, r.Results, 4)
 	require.Equal(t, lost, r.Results[0].Measured.Failure)
-	require.True(t, r.Results[1].Measured.Played())
+	require.True(t, r.Results[1].Measured.Executed())
 	require.Contains(t, report.ValidationText(r), "FAILED: all_reduce/ring/1024: rank 3: read: EOF")
 
 	r = validated(t, four, func(job *hw.Job, r *hw.Result) (*hw.Result, error) {

@@ -60,7 +60,7 @@ const MostFolded = fold.MostRecords
 // SimulatedEither returns how many ranks Fold simulates where ranks that do the same at different
 // times may stand for one another, too. isUneven reports whether they do: see package fold.
 func SimulatedEither(s *schedule.Schedule, env *Env) (ranks int, isUneven bool) {
-	return fold.PlayedEither(s, env)
+	return fold.SimulatedEither(s, env)
 }
 
 // NotFolded is the error of a schedule whose ranks cannot be proven to do the same.

@@ -71,7 +71,7 @@ func (e *engine) putLeft(m int32, at model.Moment) {
 			continue
 		}
 		if x.at.T > b.left.T {
-			e.tell(putLeaves, m, lane, x.at.T)
+			e.report(putLeaves, m, lane, x.at.T)
 		}
 		b.left = model.Later(b.left, x.at)
 		if x.isHere {
@@ -85,7 +85,7 @@ func (e *engine) putLeft(m int32, at model.Moment) {
 func (e *engine) setOutBehind(m int32, at model.Moment) {
 	lane, ready := e.messages[m].lane, at
 	if at = model.Later(at, e.backlogs[lane].left); at.T > ready.T {
-		e.tell(followsPuts, m, lane, at.T)
+		e.report(followsPuts, m, lane, at.T)
 		if e.tape.heads != nil {
 			e.writeWaited(aBehind, m, at.T)
 		}
@@ -98,7 +98,7 @@ func (e *engine) leftBuffer(m int32, at model.Moment) {
 	lane := e.messages[m].lane
 	b := &e.backlogs[lane]
 	if at.T >= b.lastLeft.T {
-		e.tell(bufferDrains, m, lane, at.T)
+		e.report(bufferDrains, m, lane, at.T)
 	}
 	b.lastLeft = model.Later(b.lastLeft, at)
 	if b.unsent--; b.unsent == 0 && e.lanes[lane].waits == forPost {
@@ -113,7 +113,7 @@ func (e *engine) post(i, m int32, at model.Moment) {
 	over := at.Plus(e.pace(x, e.carried(m)))
 	l.until = model.Later(l.until, over)
 	x.post = e.newMark(model.Moment{}, false)
-	e.tell(posted, m, x.post, over.T)
+	e.report(posted, m, x.post, over.T)
 	if l.outstanding == 0 {
 		l.oldest = x.post
 	} else {
@@ -145,7 +145,7 @@ func (e *engine) room(i int32, at *model.Moment) bool {
 	for ; l.outstanding > most; l.outstanding-- {
 		p, l.oldest = l.oldest, e.marks[l.oldest].next
 		if e.marks[p].at.T > at.T {
-			e.tell(postLeft, i, p, e.marks[p].at.T)
+			e.report(postLeft, i, p, e.marks[p].at.T)
 		}
 		*at = model.Later(*at, e.marks[p].at)
 		e.dropMark(p)
@@ -161,7 +161,7 @@ func (e *engine) drainBuffer(i int32, at *model.Moment) bool {
 		return false
 	}
 	if b.lastLeft.T > at.T {
-		e.tell(bufferClear, i, 0, b.lastLeft.T)
+		e.report(bufferClear, i, 0, b.lastLeft.T)
 	}
 	*at = model.Later(*at, b.lastLeft)
 	return true

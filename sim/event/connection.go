@@ -189,7 +189,7 @@ func (e *engine) release(conn int32, at model.Moment) {
 	e.marks[i].at = at
 	c.last = i
 	c.free++
-	e.tell(slotFreed, c.dst, i, at.T)
+	e.report(slotFreed, c.dst, i, at.T)
 	if src := &e.lanes[c.src]; src.waits == forSlot && src.on == conn {
 		e.wake(c.src)
 	}

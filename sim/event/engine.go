@@ -27,14 +27,15 @@ func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, e
 	if err != nil {
 		return nil, err
 	}
-	if err := e.tellTo(log); err != nil {
+	if err := e.writeLog(log); err != nil {
 		return nil, err
 	}
 	return e.finished(), nil
 }
 
-// tellTo has a log read from the tape, if there is one. It is an error if there is too much on it.
-func (e *engine) tellTo(log *model.Log) error {
+// writeLog fills the log, if there is one, from the tape. It is an error if there is too much on
+// it.
+func (e *engine) writeLog(log *model.Log) error {
 	if e.tape.heads == nil {
 		return nil
 	}
@@ -62,7 +63,7 @@ func RunOn(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals,
 	if err := e.run(); err != nil {
 		return nil, nil, err
 	}
-	if err := e.tellTo(log); err != nil {
+	if err := e.writeLog(log); err != nil {
 		return nil, nil, err
 	}
 	rest := &Rest{Ends: make([]model.Moment, s.Spec.Ranks), At: e.now}
@@ -254,7 +255,7 @@ func (e *engine) finished() *model.Totals {
 		r.LinkBusy[i], r.LinkLoad[i] = l.busy, l.load
 		r.LinkBytes += l.load
 	}
-	e.tell(runEnds, 0, 0, r.Time)
+	e.report(runEnds, 0, 0, r.Time)
 	return r
 }
 

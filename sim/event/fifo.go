@@ -15,7 +15,7 @@ type packet struct {
 	entry           uint32       // on the tape, that its next time belongs to
 	isLast          bool         // of the message's segments
 	kind            entryKind    // of these times,
-	told            int8         // of all links from this one on
+	ownKinds        int8         // of all links from this one on
 }
 
 // runFIFO serves requests in order until there are none.
@@ -92,10 +92,10 @@ func (e *engine) serve(r model.Request) {
 func (e *engine) carry(i, on int32, at model.Moment) {
 	p, l := &e.packets[i], &e.links[on]
 	start, over := l.serve(at, p.to-p.from, l.Part(p.from, p.to))
-	if e.tape.heads != nil && (start.T > at.T || p.hop-p.begin >= int32(p.told)) && !l.isPrompt {
+	if e.tape.heads != nil && (start.T > at.T || p.hop-p.begin >= int32(p.ownKinds)) && !l.isPrompt {
 		e.writeCarried(p, start.T)
 	}
-	e.tell(linkServes, i, on, start.T)
+	e.report(linkServes, i, on, start.T)
 	if p.hop == p.begin {
 		e.firstLink(i, start, over, l)
 	} else {

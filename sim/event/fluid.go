@@ -77,7 +77,7 @@ func (e *engine) inject(m int32, at model.Moment) {
 	if e.streams != nil {
 		e.leaving(m, 0, n, at)
 	}
-	e.tell(flowPasses, m, 0, gone.T)
+	e.report(flowPasses, m, 0, gone.T)
 	e.left(m, gone)
 	e.arrived(m, gone.Plus(latency))
 }
@@ -89,7 +89,7 @@ func (e *engine) startFlow(m int32) {
 		e.spent.begun++
 	}
 	e.fair.Begin(m, x.route, e.capOf(m), e.carried(m))
-	e.tell(flowStarts, m, 0, x.since.T)
+	e.report(flowStarts, m, 0, x.since.T)
 	if e.streams != nil {
 		e.flowStarted(m)
 	}
@@ -125,7 +125,7 @@ func (e *engine) drained(now unit.Time) {
 	if e.streams != nil {
 		e.flowEnded(m, now)
 	}
-	e.tell(flowEnds, m, 0, now)
+	e.report(flowEnds, m, 0, now)
 	e.fair.End(m)
 	if e.messages[m].kind >= copying {
 		e.crossedMemory(m, now)
@@ -147,6 +147,6 @@ func (e *engine) share(now unit.Time) error {
 		return fmt.Errorf("rank %d lane %d: what it sends, or a link on its way, is too slow "+
 			"to give each of its messages 2^-20 B/s; use sharing = fifo", rank, lane-e.first[rank])
 	}
-	e.tell(ratesChange, 0, 0, now)
+	e.report(ratesChange, 0, 0, now)
 	return e.affordable()
 }

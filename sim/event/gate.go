@@ -31,10 +31,10 @@ func (e *engine) begin(i int32) bool {
 	x.open = number
 	b.come++
 	b.ready = model.Later(b.ready, at)
-	e.tellOfGPU(bracketReady, i, number, at.T)
+	e.reportGPU(bracketReady, i, number, at.T)
 	if !b.resident && b.mark.Engine == schedule.SMs || b.mark.Engine == schedule.Host {
 		x.gate, l.end = passed, at
-		e.tellOfGPU(bracketBegins, i, number, at.T)
+		e.reportGPU(bracketBegins, i, number, at.T)
 		return true
 	}
 	x.gate, l.waits = asking, forPlaces
@@ -114,7 +114,7 @@ func (e *engine) leave(i int32) {
 	b := &g.brackets[x.open]
 	b.over++
 	b.ended = model.Later(b.ended, e.lanes[i].end)
-	e.tellOfGPU(bracketLeft, i, x.open, e.lanes[i].end.T)
+	e.reportGPU(bracketLeft, i, x.open, e.lanes[i].end.T)
 	if b.over == b.lanes && b.ended.T < unit.Forever {
 		g.at(b.ended.T, bracketEnds, x.open)
 	}
@@ -124,7 +124,7 @@ func (e *engine) leave(i int32) {
 // endBracket gives back what a bracket has had.
 func (e *engine) endBracket(number int32, now unit.Time) {
 	b := &e.gpu.brackets[number]
-	e.tellOfGPU(bracketOver, number, 0, now)
+	e.reportGPU(bracketOver, number, 0, now)
 	r := &e.gpu.ranks[b.rank]
 	for _, k := range b.sms {
 		r.free[k] += model.BlockShare(b.perSM)
@@ -232,7 +232,7 @@ func (e *engine) dispatch(now unit.Time) {
 			e.grant(c, now)
 			r.copying = slices.Delete(r.copying, 0, 1)
 		}
-		e.tellOfGPU(smsChange, rank, 0, now)
+		e.reportGPU(smsChange, rank, 0, now)
 	}
 	g.dirty = g.dirty[:0]
 }
@@ -263,7 +263,7 @@ func (e *engine) grant(number int32, now unit.Time) {
 	for i := b.lane; i < e.first[b.rank+1]; i++ {
 		if x := &g.lanes[i]; x.open == c.bracket && x.gate == asking {
 			x.gate, e.lanes[i].end = passed, at
-			e.tellOfGPU(bracketBegins, i, c.bracket, at.T)
+			e.reportGPU(bracketBegins, i, c.bracket, at.T)
 			e.wake(i)
 		}
 	}

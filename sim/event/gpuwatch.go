@@ -31,8 +31,8 @@ var seen = [...]func(w *gpuWatch, i, j int32, at unit.Time){
 	smsChange: (*gpuWatch).smsChange,
 }
 
-// tellOfGPU lets who watches the GPUs know what happens at a time.
-func (e *engine) tellOfGPU(what gpuHappening, i, j int32, at unit.Time) {
+// reportGPU reports to the observer of the GPUs what happens at a time.
+func (e *engine) reportGPU(what gpuHappening, i, j int32, at unit.Time) {
 	if w := e.gpu.watch; w != nil {
 		seen[what](w, i, j, at)
 	}
@@ -210,7 +210,7 @@ func (w *gpuWatch) kernelBegins(i, _ int32, start unit.Time) {
 		c.what, c.by, c.at = model.Places, w.places[rank].step, start
 	}
 	e.writeCause(i, 1, c)
-	e.tell(kernelHasBegun, i, 0, start)
+	e.report(kernelHasBegun, i, 0, start)
 	w.kernels[i] = -1
 	if w.log.Brackets == nil {
 		return

@@ -47,8 +47,8 @@ const (
 	dataFollows     // the answer to message i has come
 )
 
-// tell reports an event at a time to the observer. Only here is it checked whether there is one.
-func (e *engine) tell(what happening, i, j int32, at unit.Time) {
+// report reports an event at a time to the observer. Only here is it checked whether there is one.
+func (e *engine) report(what happening, i, j int32, at unit.Time) {
 	if e.observer != nil {
 		e.observer(what, i, j, at)
 	}

@@ -62,7 +62,7 @@ func (e *engine) dispatches(i int32) bool {
 	x.claim = e.newClaim(claim{Claim: who, bracket: -1, lane: i, rank: l.rank, ready: at,
 		perSM: e.rules.PerSM(mark), grid: e.rules.GridOf(l.rank, &op, mark)})
 	l.waits = forPlaces
-	e.tellOfGPU(kernelReady, i, 0, at.T)
+	e.reportGPU(kernelReady, i, 0, at.T)
 	g.at(at.T, claimComes, x.claim)
 	return true
 }
@@ -132,7 +132,7 @@ func (e *engine) beginWave(number int32, now unit.Time) {
 func (e *engine) beginFlow(m int32, now unit.Time) {
 	x := &e.messages[m]
 	x.since = model.Moment{T: now}
-	e.tell(asksAfter, m, -1, now)
+	e.report(asksAfter, m, -1, now)
 	e.links[e.network.LinksOf(&e.network.Routes[x.route])[0]].load += x.bytes
 	e.now = now
 	e.startFlow(m)
@@ -144,7 +144,7 @@ func (e *engine) crossedMemory(m int32, now unit.Time) {
 	if x.kind == copying {
 		lane := x.lane
 		e.writeDrained(m, now)
-		e.tell(messageLeaves, m, 0, now)
+		e.report(messageLeaves, m, 0, now)
 		e.dropMessage(m)
 		e.oneDone(lane, model.Moment{T: now})
 		return
@@ -164,11 +164,11 @@ func (e *engine) endWave(number int32, now unit.Time) {
 		e.tape.waves[w.written].end = now
 	}
 	if w.message >= 0 {
-		e.tell(messageLeaves, w.message, 0, now)
+		e.report(messageLeaves, w.message, 0, now)
 		e.dropMessage(w.message)
 	}
 	claim, lane := w.claim, w.lane
-	e.tellOfGPU(blocksEnd, number, 0, now)
+	e.reportGPU(blocksEnd, number, 0, now)
 	if claim >= 0 {
 		c := &g.claims[claim]
 		r := &g.ranks[c.rank]
@@ -209,7 +209,7 @@ func (e *engine) beginKernel(number int32, now unit.Time) {
 	if e.tape.heads != nil {
 		e.writeBegin(c.lane, 0, start.T)
 	}
-	e.tellOfGPU(kernelBegins, c.lane, 0, start.T)
+	e.reportGPU(kernelBegins, c.lane, 0, start.T)
 }
 
 // endKernel ends that sub-step.
@@ -218,7 +218,7 @@ func (e *engine) endKernel(number int32, now unit.Time) {
 	lane, at := c.lane, model.Later(c.ready, model.Moment{T: now})
 	e.gpu.lanes[lane].claim = -1
 	e.dropClaim(number)
-	e.tellOfGPU(kernelEnds, lane, 0, at.T)
+	e.reportGPU(kernelEnds, lane, 0, at.T)
 	e.oneDone(lane, at)
 }
 

@@ -200,7 +200,7 @@ func (e *engine) end(i int32) {
 	if l.end.T >= unit.Forever {
 		e.tooLate(i)
 	}
-	e.tell(stepEnds, i, 0, l.end.T)
+	e.report(stepEnds, i, 0, l.end.T)
 	freed := e.rules.Freed(l.end)
 	for _, c := range l.received() {
 		e.release(c, freed)

@@ -119,7 +119,7 @@ func (e *engine) left(m int32, at model.Moment) {
 			e.putLeft(m, at)
 		}
 	default:
-		e.tell(messageLeaves, m, 0, at.T)
+		e.report(messageLeaves, m, 0, at.T)
 		e.oneDone(x.lane, at)
 	}
 	if e.streams != nil {
@@ -133,19 +133,19 @@ func (e *engine) arrived(m int32, at model.Moment) {
 	switch x.kind {
 	case getRequest:
 		x.kind, x.route = getReply, e.wayBack(x.route)
-		e.tell(asksAfter, m, m, at.T)
+		e.report(asksAfter, m, m, at.T)
 		e.setOut(m, at)
 	case request:
 		e.requestCame(m, at)
 	case answer:
 		e.answerCame(m, at)
 	case silent:
-		e.tell(putArrives, m, 0, at.T)
+		e.report(putArrives, m, 0, at.T)
 		if x.isHere = true; x.flags&queued == 0 {
 			e.dropMessage(m)
 		}
 	case getReply, loadData:
-		e.tell(replyArrives, m, 0, at.T)
+		e.report(replyArrives, m, 0, at.T)
 		lane := x.lane
 		e.dropMessage(m)
 		e.oneDone(lane, at)
@@ -155,7 +155,7 @@ func (e *engine) arrived(m int32, at model.Moment) {
 		}
 		x.at, x.isHere = at, true
 		c := &e.conns[x.conn]
-		e.tell(messageArrives, m, 0, at.T)
+		e.report(messageArrives, m, 0, at.T)
 		if dst := &e.lanes[c.dst]; c.head == m && dst.waits == forMessage && dst.on == x.conn {
 			e.wake(c.dst)
 		}

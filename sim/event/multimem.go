@@ -35,7 +35,7 @@ func (e *engine) load(m int32, at model.Moment) {
 	for _, before := range e.treeOf(data.route).Of {
 		j.sums = append(j.sums, model.Join{Left: int32(len(before))})
 	}
-	e.tell(asksAfter, d, m, at.T)
+	e.report(asksAfter, d, m, at.T)
 }
 
 // treeOf returns the tree of a route of multimem.
@@ -114,7 +114,7 @@ func (e *engine) branch(p packet, at model.Moment, key uint64) {
 	p.begin, p.isLast = e.network.Routes[e.messages[p.message].route].From, true
 	p.end = p.hop + 1
 	if e.tape.heads != nil {
-		p.kind, p.told = aPacket, 0
+		p.kind, p.ownKinds = aPacket, 0
 		p.entry = e.messages[p.message].entry + uint32(p.hop-p.begin)
 	}
 	i := e.emptyPacket()

@@ -38,7 +38,7 @@ type lookahead struct {
 func (e *engine) postReceives(i int32) (known bool) {
 	l, a := &e.lanes[i], &e.lookaheads[i]
 	at := l.end
-	e.tell(comesToReceive, i, 0, at.T)
+	e.report(comesToReceive, i, 0, at.T)
 	for ; a.steps <= e.rules.Device.ReceivesAhead && !a.cursor.Done(); a.steps++ {
 		step := &e.step
 		if a.steps > 0 {
@@ -52,7 +52,7 @@ func (e *engine) postReceives(i int32) (known bool) {
 				if !known {
 					return false
 				}
-				e.tell(comesToReceive, i, 0, t.T)
+				e.report(comesToReceive, i, 0, t.T)
 				at = model.Later(at, t)
 			case model.AwaitsEvents(step):
 				return true
@@ -82,7 +82,7 @@ func (e *engine) postReceive(i int32, p *schedule.Peer, at model.Moment) {
 		e.freePost = e.posted[n].next
 		e.posted[n] = made
 	}
-	e.tell(receivePosted, n, i, at.T)
+	e.report(receivePosted, n, i, at.T)
 	w := &e.matches[c]
 	if w.first < 0 {
 		w.first = n
@@ -135,7 +135,7 @@ func (e *engine) answer(m, n int32) {
 	if at.T > x.at.T && e.tape.heads != nil {
 		e.writeWaited(aReceive, m, at.T)
 	}
-	e.tell(requestAnswered, m, n, at.T)
+	e.report(requestAnswered, m, n, at.T)
 	e.setOut(m, at)
 }
 
@@ -144,7 +144,7 @@ func (e *engine) answerCame(m int32, at model.Moment) {
 	x := &e.messages[m]
 	x.kind, x.key = data, e.positions[m].key
 	x.route = e.conns[x.conn].route
-	e.tell(dataFollows, m, 0, at.T)
+	e.report(dataFollows, m, 0, at.T)
 	if x.flags&buffered > 0 {
 		e.buffer(m, at)
 	}

@@ -256,7 +256,7 @@ func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool
 	default:
 		e.writeBegin(i, len(sends), start.T)
 	}
-	e.tell(stepBegins, i, 0, start.T)
+	e.report(stepBegins, i, 0, start.T)
 	e.receive(l)
 	isAlone := l.step.isAlone && e.behind == 0 && e.mayGoAhead()
 	for _, conn := range sends {
@@ -276,7 +276,7 @@ func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool
 			if !l.step.isBare {
 				e.enlist(m)
 			}
-			e.tell(asksAfter, m, -1, at.T)
+			e.report(asksAfter, m, -1, at.T)
 			e.setOut(m, at)
 			continue
 		}

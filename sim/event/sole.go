@@ -263,7 +263,7 @@ func (e *engine) cross(m int32, c *connection, n unit.Bytes, peers int32, at mod
 		l := &e.links[on]
 		takes := l.Over(n)
 		start, over := l.serve(at, n, takes)
-		if isLogged && !l.isPrompt && (start.T > at.T || hop >= int(aPacket.told())) {
+		if isLogged && !l.isPrompt && (start.T > at.T || hop >= int(aPacket.ownKinds())) {
 			entry = e.write(aPacket.on(int32(hop)), entry, start.T)
 		}
 		if hop == 0 {

@@ -29,7 +29,7 @@ func (e *engine) perform(i int32, start model.Moment) error {
 	if e.tape.heads != nil {
 		e.writeStep(i, gets+len(model.Sent(s)), start.T)
 	}
-	e.tell(stepBegins, i, 0, start.T)
+	e.report(stepBegins, i, 0, start.T)
 	e.receive(l)
 	if err := e.prepare(i); err != nil {
 		return err
@@ -206,7 +206,7 @@ func (e *engine) add(l *lane, m int32) error {
 func (e *engine) send(i int32, at model.Moment) {
 	l := &e.lanes[i]
 	l.until = model.Later(l.until, at)
-	e.tell(stepSends, i, 0, at.T)
+	e.report(stepSends, i, 0, at.T)
 	for m := l.sends; m >= 0; {
 		x := &e.messages[m]
 		next := x.also
@@ -250,7 +250,7 @@ func (e *engine) get(i int32, at model.Moment) error {
 		l.pending++
 		e.totals.BytesSent += x.bytes
 		m := e.newMessage(x)
-		e.tell(asksAfter, m, -1, at.T)
+		e.report(asksAfter, m, -1, at.T)
 		if e.enlist(m); x.flags&multimem > 0 && !e.isFluid {
 			e.load(m, at)
 		}

@@ -150,7 +150,7 @@ func (e *engine) setOutFirst(m int32) {
 	ready, i := e.messages[m].since, e.positions[m].stream
 	at := model.Later(ready, e.streams[i].left)
 	if at.T > ready.T {
-		e.tell(followsStream, m, i, at.T)
+		e.report(followsStream, m, i, at.T)
 		if e.tape.heads != nil {
 			e.writeWaited(aSetOut, m, at.T)
 		}
@@ -166,7 +166,7 @@ func (e *engine) leftStream(m int32, at model.Moment) {
 	}
 	s := &e.streams[p.stream]
 	s.left = at
-	e.tell(streamMoves, m, p.stream, at.T)
+	e.report(streamMoves, m, p.stream, at.T)
 	if s.first = p.next; s.first >= 0 && e.positions[s.first].ready {
 		e.setOutFirst(s.first)
 	}
@@ -180,7 +180,7 @@ func (e *engine) buffer(m int32, at model.Moment) {
 	s, l, n := &e.streams[i], &e.lanes[x.lane], e.crossing(m)
 	over := at.Plus(e.pace(x, n))
 	l.until = model.Later(l.until, over)
-	e.tell(handedOver, m, 0, over.T)
+	e.report(handedOver, m, 0, over.T)
 	s.key, s.entry, s.since = x.key, x.entry, at.T
 	s.held++ // of several, what the last wants comes last
 	s.want = int64(e.rules.Buffered(p.base + n))
@@ -201,7 +201,7 @@ func (e *engine) hasRoom(i int32, at model.Moment) {
 	if e.tape.heads != nil && at.T > s.since { // else there was room when it was handed over
 		e.write(aRoom, s.entry, at.T)
 	}
-	e.tell(bufferHasRoom, i, 0, at.T)
+	e.report(bufferHasRoom, i, 0, at.T)
 	lane, held := s.lane, s.held
 	s.want, s.held = -1, 0
 	for range held {
@@ -229,7 +229,7 @@ func (e *engine) leaving(m int32, from, to unit.Bytes, begin model.Moment) {
 	s := &e.streams[p.stream]
 	s.base, s.from, s.to = p.base, p.base+from, p.base+to
 	s.begin, s.peers, s.pacer = begin, x.peers, x.pacer
-	e.tell(streamFlows, m, p.stream, begin.T)
+	e.report(streamFlows, m, p.stream, begin.T)
 	if want := unit.Bytes(s.want); s.want >= 0 && want <= s.to {
 		e.hasRoom(p.stream, begin.Plus(e.lead(s, want-s.base)-e.lead(s, from)))
 	}
@@ -256,7 +256,7 @@ func (e *engine) watch(m int32) {
 		}
 		return
 	}
-	e.tell(streamFlows, m, p.stream, e.now)
+	e.report(streamFlows, m, p.stream, e.now)
 	e.fair.Watch(m, model.WorkOf(end-unit.Bytes(s.want)))
 	if e.fair.HasRate(m) && e.fair.Ends(m) <= e.now {
 		e.fair.Watch(m, model.Work{})
@@ -274,7 +274,7 @@ func (e *engine) flowEnded(m int32, now unit.Time) {
 	s := &e.streams[p.stream]
 	s.from = p.base + e.carried(m)
 	s.to, s.begin = s.from, model.Moment{T: now}
-	e.tell(streamFlows, m, p.stream, now)
+	e.report(streamFlows, m, p.stream, now)
 	if s.want >= 0 && unit.Bytes(s.want) <= s.to {
 		e.hasRoom(p.stream, s.begin)
 	}

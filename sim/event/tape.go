@@ -67,9 +67,9 @@ const (
 	mostPage   = 1 << 13
 )
 
-// told returns how many links of a route, from the first on, have an entry kind of their own. These
-// have an entry only if the packet had to wait there.
-func (k entryKind) told() int8 {
+// ownKinds returns how many links of a route, from the first on, have an entry kind of their own.
+// These have an entry only if the packet had to wait there.
+func (k entryKind) ownKinds() int8 {
 	if k == aPacket {
 		return 3
 	}
@@ -77,7 +77,7 @@ func (k entryKind) told() int8 {
 }
 
 // on returns the kind of a link's entry, from that of the first link on the route.
-func (k entryKind) on(hop int32) entryKind { return k + entryKind(min(hop, int32(k.told()))) }
+func (k entryKind) on(hop int32) entryKind { return k + entryKind(min(hop, int32(k.ownKinds()))) }
 
 // belongs returns the kind of an entry, and the number of the entry or lane that it belongs to.
 func (x entry) belongs() (k entryKind, of uint32) {
@@ -238,9 +238,9 @@ func (p *packet) label(x *message) {
 	case answer:
 		p.kind = anAnswer
 	}
-	p.told = p.kind.told()
+	p.ownKinds = p.kind.ownKinds()
 	if p.from > 0 || !p.isLast || x.flags&multimem > 0 {
-		p.told = 0
+		p.ownKinds = 0
 	}
 }
 

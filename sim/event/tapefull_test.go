@@ -28,7 +28,7 @@ func TestTapeEnds(t *testing.T) {
 	e.startTape(model.NewLog(&env, false))
 	require.NoError(t, e.run())
 	e.totals.Steps = mostNumber + 1 // most of which were counted
-	require.ErrorIs(t, e.tellTo(model.NewLog(&env, false)), errTooLong)
+	require.ErrorIs(t, e.writeLog(model.NewLog(&env, false)), errTooLong)
 }
 
 // TestFarLinkWaits: a message that is alone on its way waits for the fifth link, and not for the

@@ -42,7 +42,7 @@ func isChanged(s *schedule.Schedule, env *model.Env) bool {
 // RunBriefly simulates as RunEither does, but gives up where simulating all ranks may be quicker.
 // Where few ranks are alike, it may take long until a steady state repeats itself.
 func RunBriefly(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
-	return runEither(s, env, func() (*model.Totals, error) { return playAtMost(s, env, Brief(s)) })
+	return runEither(s, env, func() (*model.Totals, error) { return simulateAtMost(s, env, Brief(s)) })
 }
 
 // A sub-step takes some hundred times as long here as one that is swept, if lanes keep their peers,

@@ -18,7 +18,7 @@ type engine struct {
 	net    *links
 	slices int32
 	totals model.Totals // of the representatives
-	played int64        // sub-steps so far, without those that were left out
+	steps  int64        // sub-steps so far, without those that were left out
 	most   int64        // such sub-steps at most
 	why    string       // the symmetry broke: why
 	probe  *probe
@@ -239,7 +239,7 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 func (e *engine) perform(i int32, start model.Moment) {
 	l := &e.lanes[i]
 	a := &e.actions[l.action]
-	if e.played++; e.played > e.most {
+	if e.steps++; e.steps > e.most {
 		e.refuse("another engine is as quick")
 		return
 	}

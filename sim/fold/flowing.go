@@ -113,7 +113,7 @@ func (q *refinement) change(class, way int32) {
 func (q *refinement) send(class, end int32, at model.Moment, a *substep) {
 	c := &q.classes[class]
 	x, o, peers := &q.scripts[c.script], &c.outs[end], int32(len(a.sends))
-	o.told++
+	o.sent++
 	o.bytes = a.bytes
 	if q.rules.Sharing == model.FIFO {
 		l := &c.lanes[o.lane]
@@ -134,7 +134,7 @@ func (q *refinement) send(class, end int32, at model.Moment, a *substep) {
 	}
 	gone := at.Plus(q.rules.Pace(x.rank, peers, a.bytes))
 	q.left(class, o.lane, gone)
-	q.emit(class, x.outs[end], effect{kind: hasCome, number: o.told,
+	q.emit(class, x.outs[end], effect{kind: hasCome, number: o.sent,
 		at: gone.Plus(c.up.latency), bytes: o.bytes})
 }
 
@@ -168,14 +168,14 @@ func (q *refinement) flowAt(now unit.Time) (any bool) {
 			o.begins = never
 			o.flow.rate, o.rest = 0, model.Rest{Work: model.WorkOf(o.bytes), Since: now}
 			c.up.flows = append(c.up.flows, end)
-			q.emit(class, w, effect{kind: flowBegins, number: o.told})
+			q.emit(class, w, effect{kind: flowBegins, number: o.sent})
 			continue
 		}
 		at := model.Moment{T: now}
 		o.ends = never
 		c.up.flows = without(c.up.flows, end)
-		q.emit(class, w, effect{kind: flowEnds, number: o.told})
-		q.emit(class, w, effect{kind: hasCome, number: o.told, at: at.Plus(c.up.latency),
+		q.emit(class, w, effect{kind: flowEnds, number: o.sent})
+		q.emit(class, w, effect{kind: hasCome, number: o.sent, at: at.Plus(c.up.latency),
 			bytes: o.bytes})
 		q.left(class, o.lane, at)
 	}

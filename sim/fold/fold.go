@@ -23,26 +23,26 @@ func (e *NotFolded) Error() string { return "not folded: " + e.Why }
 // Whatever else is wrong with a run is *NotFolded too: sim/event then reports it.
 func Run(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
 	if s.Group == nil && s.HasRoles() {
-		if why := plays(s, env); why != "" {
+		if why := unsupported(s, env); why != "" {
 			return nil, &NotFolded{Why: why}
 		}
-		return playClasses(s, env, min(max(128, s.Spec.Ranks/2), mostRefined))
+		return simulateClasses(s, env, min(max(128, s.Spec.Ranks/2), mostRefined))
 	}
-	return playAtMost(s, env, math.MaxInt64)
+	return simulateAtMost(s, env, math.MaxInt64)
 }
 
-func playAtMost(s *schedule.Schedule, env *model.Env, most int64) (*model.Totals, error) {
-	e, err := play(s, env, nil, most)
+func simulateAtMost(s *schedule.Schedule, env *model.Env, most int64) (*model.Totals, error) {
+	e, err := simulate(s, env, nil, most)
 	if err != nil {
 		return nil, err
 	}
 	return e.finished(), nil
 }
 
-// play simulates up to most sub-steps and returns the engine after them. It writes a log unless
+// simulate simulates up to most sub-steps and returns the engine after them. It writes a log unless
 // log is nil.
-func play(s *schedule.Schedule, env *model.Env, log *model.Log, most int64) (*engine, error) {
-	if why := plays(s, env); why != "" {
+func simulate(s *schedule.Schedule, env *model.Env, log *model.Log, most int64) (*engine, error) {
+	if why := unsupported(s, env); why != "" {
 		return nil, &NotFolded{Why: why}
 	}
 	why := "no two ranks are alike"
@@ -62,7 +62,7 @@ func play(s *schedule.Schedule, env *model.Env, log *model.Log, most int64) (*en
 			e.watch(log)
 		}
 		e.run()
-		if e.played > most {
+		if e.steps > most {
 			return nil, &NotFolded{Why: e.why, IsLong: true}
 		}
 		if e.why != "" {
@@ -87,7 +87,7 @@ func play(s *schedule.Schedule, env *model.Env, log *model.Log, most int64) (*en
 // all routes could show a symmetry, or if the engine cannot simulate the schedule. A run may still
 // find that the symmetry does not hold.
 func Classes(s *schedule.Schedule, env *model.Env) int {
-	if plays(s, env) != "" {
+	if unsupported(s, env) != "" {
 		return 0
 	}
 	if s.Group == nil {
@@ -101,11 +101,11 @@ func Classes(s *schedule.Schedule, env *model.Env) int {
 	return 0
 }
 
-// Played returns the number of representatives that the engine begins to simulate. That is Classes,
-// or, where the network itself knows of no symmetry, what a look at all routes finds. It returns 0
-// if the engine does not begin, or if the number is not known before the run.
-func Played(s *schedule.Schedule, env *model.Env) int {
-	if n := Classes(s, env); n > 0 || s.Group == nil || plays(s, env) != "" {
+// Simulated returns the number of representatives that the engine begins to simulate. That is
+// Classes, or, where the network itself knows of no symmetry, what a look at all routes finds. It
+// returns 0 if the engine does not begin, or if the number is not known before the run.
+func Simulated(s *schedule.Schedule, env *model.Env) int {
+	if n := Classes(s, env); n > 0 || s.Group == nil || unsupported(s, env) != "" {
 		return n
 	}
 	for _, mods := range subgroups(s.Group) {
@@ -117,8 +117,9 @@ func Played(s *schedule.Schedule, env *model.Env) int {
 	return 0
 }
 
-// plays explains why the engine cannot simulate a schedule in an environment; empty if it can.
-func plays(s *schedule.Schedule, env *model.Env) string {
+// unsupported explains why the engine cannot simulate a schedule in an environment; empty if it
+// can.
+func unsupported(s *schedule.Schedule, env *model.Env) string {
 	d := &env.Device
 	switch {
 	case s.Group == nil && !s.HasRoles() || s.Spec.Ranks < 2:

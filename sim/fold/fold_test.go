@@ -31,7 +31,7 @@ func TestAgreement(t *testing.T) {
 		s := simtest.Symmetric(t, rng, rng.IntN(4) == 0)
 		env := simtest.SymmetricEnv(t, rng, s.Spec.Ranks)
 		require.NoError(t, env.Validate(s))
-		e, err := play(s, &env, nil, math.MaxInt64)
+		e, err := simulate(s, &env, nil, math.MaxInt64)
 		var not *NotFolded
 		if errors.As(err, &not) {
 			why[not.Why]++
@@ -79,7 +79,7 @@ func TestSteady(t *testing.T) {
 				s := simtest.Build(t, p)
 				env := model.Env{Graph: g, Device: device.Ideal(), Slots: 8, Sharing: sharing}
 				env.Device.Overhead = 70 * unit.Nanosecond
-				e, err := play(s, &env, nil, math.MaxInt64)
+				e, err := simulate(s, &env, nil, math.MaxInt64)
 				require.NoError(t, err)
 				want, err := event.Run(s, &env, nil)
 				require.NoError(t, err)
@@ -134,7 +134,7 @@ func TestTwoHalfRings(t *testing.T) {
 		env.Start = start
 		want, err := event.Run(s, &env, nil)
 		require.NoError(t, err)
-		e, err := play(s, &env, nil, math.MaxInt64)
+		e, err := simulate(s, &env, nil, math.MaxInt64)
 		require.NoError(t, err)
 		require.Equal(t, want, unfolded(e.finished()))
 		require.Len(t, e.sym.reps, ranks/2)

@@ -55,7 +55,7 @@ func TestForgotten(t *testing.T) {
 		env := model.Env{Graph: pods(t), Device: device.Ideal(), Slots: 8,
 			Sharing: []model.Sharing{model.FIFO, model.Fluid}[i%2]}
 		env.Device.ReduceRate = simtest.GBs * unit.Rate(1+rng.IntN(4)) / 8
-		e, err := play(s, &env, nil, math.MaxInt64)
+		e, err := simulate(s, &env, nil, math.MaxInt64)
 		require.NoError(t, err)
 		want, err := event.Run(s, &env, nil)
 		require.NoError(t, err)
@@ -77,7 +77,7 @@ func TestMemoryOfAnAllToAll(t *testing.T) {
 			}
 		}})
 	env := model.Env{Graph: pods(t), Device: device.Ideal(), Slots: 8, Sharing: model.FIFO}
-	e, err := play(s, &env, nil, math.MaxInt64)
+	e, err := simulate(s, &env, nil, math.MaxInt64)
 	require.NoError(t, err)
 	want, err := event.Run(s, &env, nil)
 	require.NoError(t, err)

@@ -42,7 +42,7 @@ func Record(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals
 	if s.Group == nil && s.HasRoles() {
 		return nil, &NotFolded{Why: "of a schedule whose ranks have roles no step is written down"}
 	}
-	e, err := play(s, env, log, math.MaxInt64)
+	e, err := simulate(s, env, log, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}

@@ -61,8 +61,9 @@ func (q *refinement) finished() *model.Totals {
 	return r
 }
 
-// playsClasses explains why a schedule with roles cannot be simulated by classes; empty if it can.
-func playsClasses(s *schedule.Schedule, env *model.Env) string {
+// unsupportedClasses explains why a schedule with roles cannot be simulated by classes; empty if it
+// can.
+func unsupportedClasses(s *schedule.Schedule, env *model.Env) string {
 	if !s.AlikeInRoles() {
 		return "the schedule declares no group, and ranks of a role move more than others"
 	}
@@ -72,11 +73,11 @@ func playsClasses(s *schedule.Schedule, env *model.Env) string {
 	if env.Device.HasMessage() {
 		return "the device is none that it knows"
 	}
-	return playsLines(env)
+	return unsupportedLinks(env)
 }
 
-// playsLines explains why links cannot be simulated by classes; empty if they can.
-func playsLines(env *model.Env) string {
+// unsupportedLinks explains why links cannot be simulated by classes; empty if they can.
+func unsupportedLinks(env *model.Env) string {
 	links := 1 // like all others
 	if len(env.Graph.Changes()) > 0 {
 		links = env.Graph.NumLinks()
@@ -100,7 +101,7 @@ func playsLines(env *model.Env) string {
 // FIFO with more steps most ranks come to differ: the number is then 0, for not known before the
 // run.
 func rolesClasses(s *schedule.Schedule, env *model.Env) int {
-	if playsClasses(s, env) != "" {
+	if unsupportedClasses(s, env) != "" {
 		return 0
 	}
 	ranks := s.Spec.Ranks

@@ -65,8 +65,8 @@ type ownLane struct {
 
 // inEnd holds the receiving end of a connection.
 type inEnd struct {
-	came []model.Moment // messages that are not yet received
-	told int32          // slots that it has freed
+	came       []model.Moment // messages that are not yet received
+	handedBack int32          // slots that it has freed
 	level
 }
 
@@ -74,7 +74,7 @@ type inEnd struct {
 type outEnd struct {
 	freed []model.Moment // slots that are free again
 	used  int32          // slots that have been used before
-	told  int32          // messages that it has sent
+	sent  int32          // messages that it has sent
 	lane  int32
 	bytes unit.Bytes // of the last of them
 	flow             // which that is
@@ -94,9 +94,9 @@ type spoke struct {
 	index     int32     // in it
 }
 
-// playClasses simulates a schedule whose ranks have roles, in at most this many classes.
-func playClasses(s *schedule.Schedule, env *model.Env, most int) (*model.Totals, error) {
-	if why := playsClasses(s, env); why != "" {
+// simulateClasses simulates a schedule whose ranks have roles, in at most this many classes.
+func simulateClasses(s *schedule.Schedule, env *model.Env, most int) (*model.Totals, error) {
+	if why := unsupportedClasses(s, env); why != "" {
 		return nil, &NotFolded{Why: why}
 	}
 	q := &refinement{rules: model.NewRules(s, env)}
@@ -313,8 +313,8 @@ func (q *refinement) left(class, lane int32, at model.Moment) {
 	if q.slots > 0 {
 		freed := q.rules.Freed(l.end)
 		for _, i := range a.receives {
-			q.emit(class, x.ins[i], effect{kind: slotFree, number: c.ins[i].told, at: freed})
-			c.ins[i].told++
+			q.emit(class, x.ins[i], effect{kind: slotFree, number: c.ins[i].handedBack, at: freed})
+			c.ins[i].handedBack++
 		}
 	}
 	q.wake(class)

@@ -102,7 +102,7 @@ func (e *engine) repeat(now unit.Time) unit.Time {
 		return 0
 	}
 	e.isDue = false
-	if !e.search.Affords(e.played) {
+	if !e.search.Affords(e.steps) {
 		return 0
 	}
 	isBack := e.search.Add(e.write(e.search.Empty(), now))

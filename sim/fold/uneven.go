@@ -134,25 +134,25 @@ type parcel struct {
 // of this size.
 func mostUnevenRamps(size int32) int { return int(min(max(size/16, 32), 512)) }
 
-// PlayedEither returns the number of ranks that RunEither begins to simulate for all, and whether
-// RunUneven does so. RunUneven counts only if it still goes on after some rows. The number is 0 if
-// neither begins.
-func PlayedEither(s *schedule.Schedule, env *model.Env) (ranks int, isUneven bool) {
+// SimulatedEither returns the number of ranks that RunEither begins to simulate for all, and
+// whether RunUneven does so. RunUneven counts only if it still goes on after some rows. The number
+// is 0 if neither begins.
+func SimulatedEither(s *schedule.Schedule, env *model.Env) (ranks int, isUneven bool) {
 	if isChanged(s, env) {
-		if ranks = playedUnevenly(s, env); ranks > 0 {
+		if ranks = simulatedUnevenly(s, env); ranks > 0 {
 			return ranks, true
 		}
 	}
-	if ranks = Played(s, env); ranks == 0 && !isChanged(s, env) {
-		ranks, isUneven = playedUnevenly(s, env), true
+	if ranks = Simulated(s, env); ranks == 0 && !isChanged(s, env) {
+		ranks, isUneven = simulatedUnevenly(s, env), true
 	}
 	return ranks, isUneven && ranks > 0
 }
 
-// playedUnevenly returns the number of ranks that RunUneven simulates for all. It returns 0 if that
-// does not begin, or gives up early. The first rows suffice to see it: where ramps become too many,
-// every row adds some.
-func playedUnevenly(s *schedule.Schedule, env *model.Env) int {
+// simulatedUnevenly returns the number of ranks that RunUneven simulates for all. It returns 0 if
+// that does not begin, or gives up early. The first rows suffice to see it: where ramps become too
+// many, every row adds some.
+func simulatedUnevenly(s *schedule.Schedule, env *model.Env) int {
 	q, _ := startUneven(s, env)
 	if q == nil {
 		return 0
@@ -185,7 +185,7 @@ func RunUneven(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
 // startUneven makes the engine before its first row. If it cannot begin, it returns nil and the
 // reason.
 func startUneven(s *schedule.Schedule, env *model.Env) (*uneven, string) {
-	if why := playsUnevenly(s, env); why != "" {
+	if why := unsupportedUnevenly(s, env); why != "" {
 		return nil, why
 	}
 	for _, mods := range cyclic(s.Group) {
@@ -203,9 +203,9 @@ func startUneven(s *schedule.Schedule, env *model.Env) (*uneven, string) {
 	return nil, "no ranks do the same"
 }
 
-// playsUnevenly explains why RunUneven cannot simulate a schedule; empty if it can.
-func playsUnevenly(s *schedule.Schedule, env *model.Env) string {
-	switch why := plays(s, env); {
+// unsupportedUnevenly explains why RunUneven cannot simulate a schedule; empty if it can.
+func unsupportedUnevenly(s *schedule.Schedule, env *model.Env) string {
+	switch why := unsupported(s, env); {
 	case why != "":
 		return why
 	case s.Group == nil:

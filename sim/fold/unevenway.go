@@ -28,7 +28,7 @@ type unevenSend struct {
 // unevenSize holds the bytes that a sub-step moves and the time that it takes.
 type unevenSize struct {
 	slice int32
-	told  unit.Bytes // by the messages, where the step does not say
+	given unit.Bytes // by the messages, where the step does not say
 	bytes unit.Bytes
 	cost  ramp.Profile
 	ways  []*figures // by send
@@ -100,18 +100,18 @@ func (q *uneven) connect(key connectionKey) int32 {
 
 // sizeOf returns the bytes that a sub-step moves and the time that it takes, where the largest
 // message that it receives has this many bytes.
-func (q *uneven) sizeOf(l *unevenLane, a *unevenAction, told unit.Bytes) *unevenSize {
+func (q *uneven) sizeOf(l *unevenLane, a *unevenAction, given unit.Bytes) *unevenSize {
 	slice := l.cursor.Slice()
 	for _, s := range a.sizes {
-		if s.slice == slice && (s.told < 0 || s.told == told) {
+		if s.slice == slice && (s.given < 0 || s.given == given) {
 			return s
 		}
 	}
 	n, known := q.rules.Size(schedule.Spot{Rank: int(q.sym.reps[l.class]),
 		Channel: int(l.channel), Slice: int(slice)}, &a.step)
-	s := &unevenSize{slice: slice, told: -1, bytes: n}
+	s := &unevenSize{slice: slice, given: -1, bytes: n}
 	if !known {
-		s.told, s.bytes = told, told
+		s.given, s.bytes = given, given
 	}
 	for from := range q.pieces(l.class, nil) {
 		s.cost = s.cost.Push(ramp.Ramp{From: from.at,

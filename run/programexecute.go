@@ -39,11 +39,11 @@ func (v *validator) program(ctx context.Context,
 	if to.Skipped = v.tooLarge(result.computed, p.Point); to.Skipped != "" {
 		return result, nil
 	}
-	return result, v.playProgram(ctx, result)
+	return result, v.executeProgram(ctx, result)
 }
 
-// playProgram executes a program's schedule on hardware and compares bits.
-func (v *validator) playProgram(ctx context.Context, result *ProgramResult) error {
+// executeProgram executes a program's schedule on hardware and compares bits.
+func (v *validator) executeProgram(ctx context.Context, result *ProgramResult) error {
 	p, s, to := result.Point, result.computed, result.Measured
 	given, err := reference.GivenTensors(s, reference.Normal, uint64(p.Seed))
 	if err != nil {
