@@ -59,10 +59,10 @@ func (t traffic) between(groups int, of []int32) (sent, received []int64) {
 	return sent, received
 }
 
-// trafficBounds considers the traffic of a few families of groups, single ranks among them, and the
-// load of all links together. Unless these are known to be optimal, it goes on to all cuts of a
-// small network. In a large network it tries the least cuts around blocks and halves of the ranks
-// instead.
+// trafficBounds derives bounds from the traffic that must cross cuts of the network, and from the
+// total load of all links. It begins with cuts around single ranks and around a few kinds of
+// groups. If the bounds may still be short of the optimum, it tries all cuts of a small network. In
+// a large network it tries the minimum cuts around blocks and halves of the ranks instead.
 func (s *search) trafficBounds() {
 	t := traffic{spec: &s.spec, width: int64(s.spec.Type.Width())}
 	for _, g := range s.net.groupings() {

@@ -181,9 +181,9 @@ func (v *survey) divide(workers int, memory int64) work {
 	return work{0, 1}
 }
 
-// window chooses the number of places of every part that are computed at a time. It returns 0 to
-// compute whole memories, where windows are impossible or not worth their overhead. The memory, in
-// bytes, then holds one window for each worker.
+// window returns how many elements of each part of the buffers are computed at a time. One such
+// window for each worker fits into the memory, which is in bytes. A result of 0 or less means no
+// windows: they do not fit, are impossible or are not worth their overhead.
 func (v *survey) window(workers int, memory int64) int64 {
 	longest := v.longestPart()
 	if v.ragged || v.moved == 0 || longest == 0 || v.moved < small && v.need() <= memory {

@@ -140,9 +140,11 @@ func (d *definition[T]) multiplyAll(n int, off int64) {
 	}
 }
 
-// round rounds all results to T, and marks those as lost whose rounding is not certain.
+// round rounds all results to T, and marks as lost those that need arbitrary precision. A product
+// or mean is only known to be between two bounds, so it is lost if they round differently. hi and
+// lo are overwritten.
 func (d *definition[T]) round(dst []T) {
-	// In place of hi and lo, the least and the greatest that the result may be.
+	// From here on, hi and lo hold the lower and the upper bound of each result.
 	n, slack := len(dst), d.spec.Op == collective.Prod || d.spec.Op == collective.Avg
 	for i := range dst {
 		low, high, sure := d.between(i)

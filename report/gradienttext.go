@@ -7,8 +7,9 @@ import (
 	"collsim/run"
 )
 
-// gradientValue makes the object of a backward pass, which takes two passes of the collective where
-// the mask needs one. Its law_count is null where the law of gradients is not checked.
+// gradientValue makes the JSON object of a backward pass, null for a forward pass. Two passes mean
+// that the collective runs once more, to give the output of max or min to the ranks that lack it.
+// law_count is null if the gradients were not checked.
 func gradientValue(g *run.Gradient) Value {
 	if g == nil {
 		return Value{}

@@ -76,7 +76,9 @@ func (r *runner) order(m *made, p *scenarios.Point) *Order {
 	return o
 }
 
-// note compares with schedules that differ in what.
+// note compares orders of additions with those of other schedules, which differ in one property,
+// named by what. It adds the name to DependsOn if an order differs, and to Unknown if no schedule
+// could be compared.
 func (o *Order) note(what string, others []*schedule.Schedule, orders *proof.Orders) {
 	tried := 0
 	for _, s := range others {

@@ -179,7 +179,8 @@ func (l *Lane) countPending() bool {
 	return true
 }
 
-// goesToRound reports whether the requested round is the one that the next iteration has anyway.
+// goesToRound reports whether the next iteration begins in the round set by Round anyway:
+// iterations advance the round by one each, and the next is the one set.
 func (l *Lane) goesToRound() bool {
 	k := &l.pending
 	return k.rounds[1]-k.rounds[0] == 1 && l.asked == l.round+int32(k.more)+1

@@ -206,8 +206,9 @@ func (r *roll) alike(a, b []knot) bool {
 	return true
 }
 
-// stride returns a with a further, outermost stride: the difference from a to b. REQUIRES: a and b
-// are alike.
+// stride returns the body of a new loop whose first two iterations are a and b. The body is a copy
+// of a in which each step has one more stride, the outermost. That stride is the change of each
+// variable of the step from a to b. REQUIRES: a and b are equal up to the variables of steps.
 func stride(a, b []knot, mods *moduli) []knot {
 	body := make([]knot, len(a))
 	for i := range a {

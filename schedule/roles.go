@@ -51,7 +51,8 @@ func (c *cast) place(rank int, peers []int32) (roleKey, []int32) {
 	return key, peers
 }
 
-// code returns the code of a rank, and the peers that it names.
+// code returns the program of a rank's role, and the rank's peers. The program names each peer by
+// its index in that list.
 func (c *cast) code(rank int) (*code, []int32) {
 	key, peers := c.place(rank, make([]int32, 0, 8))
 	return c.codes[c.numbers[key]], peers

@@ -66,7 +66,8 @@ func (m *mover) mapped(name string, lists map[int][]int, spots map[spot]bool, wh
 	return nil
 }
 
-// place maps the addresses of the maps to places in the buffers.
+// place assigns a block of the input or output buffer to each address in the file's input_map and
+// output_map.
 func (m *mover) place() error {
 	for rank := range m.a.coll.nodes {
 		for i, addr := range m.a.inputs[rank] {

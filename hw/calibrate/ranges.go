@@ -288,8 +288,10 @@ func (f *rangeFit) predict(p *point, w Wire) (float64, error) {
 	return f.launch + dot(parts, []float64{w.Alpha, w.Beta}), nil
 }
 
-// bytesALatency returns how many bytes calls of a range have per latency, in multiples of a
-// message. It is 1 for successive messages, and more if messages share a port.
+// bytesALatency returns the ratio of bytes to latencies in the time of a call, divided by the
+// message size. It takes the call with the longest message of the range. The result is 1 for
+// successive messages, and more if messages share a port. It is also 1 if the time has no latency
+// or no bytes.
 func (f *rangeFit) bytesALatency(r *Range) (float64, error) {
 	at, _ := slices.BinarySearchFunc(f.points, r.MessageTo, func(p point, key unit.Bytes) int {
 		return cmp.Compare(p.key, key)

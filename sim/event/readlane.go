@@ -72,7 +72,8 @@ func inQueueOf(rules *model.Rules, s *schedule.Step, f *form) (q inQueue) {
 	return q
 }
 
-// travelsOf adds what the step in e.step gets and sends to a list, as the form of a sub-step of it.
+// travelsOf appends a description of each message of a sub-step of form f, which belongs to the
+// step in e.step. Requests for data come first, then the messages that it sends.
 func (r *reader) travelsOf(list []travel, f *form) []travel {
 	e, s := r.e, &r.e.step
 	l := &e.lanes[f.lane]

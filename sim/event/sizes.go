@@ -37,7 +37,8 @@ type walk struct {
 	isTiled                      bool // else the tile stays
 }
 
-// cell returns the number of the walk's block among the blocks of all tiles.
+// cell returns the index of the walk's block. If the walk is tiled, the blocks of all tiles are
+// numbered together, tile by tile.
 func (w *walk) cell() int32 {
 	if w.isTiled {
 		return w.tile*w.blocks + w.block

@@ -330,9 +330,10 @@ func (x *MaxMin) raisePast(p int) int {
 	return from
 }
 
-// lower gives a link a share and the place in the order that it needs, at or below its own. It
-// returns the position to repair next: the one above, if the link has taken over flows, as all
-// above may have more left.
+// lower sets the share of the link at position p, and moves it down the order as far as that
+// requires. It returns the position to repair next, which is p+1 unless hasMore is true. Then the
+// link has taken over flows, which may leave more capacity to all links above it. So repair
+// continues just above its new position.
 func (x *MaxMin) lower(p int, to uint64, hasMore bool) int {
 	i, q := x.order[p], p
 	x.setSorted(i, to)

@@ -38,8 +38,8 @@ func New(r io.Reader, file string) *Reader {
 	return &Reader{file: file, what: "file", lines: counted, decoder: d}
 }
 
-// NewPart makes a reader of a part of a file, such as its header. Errors call it what, and name no
-// file.
+// NewPart makes a reader of a part of a file, such as its header. Its errors use the description in
+// what for the part, and give no file name.
 func NewPart(r io.Reader, what string) *Reader {
 	part := New(r, "")
 	part.what = what
