@@ -84,7 +84,7 @@ func takings() []taking {
 		{512, "all_reduce", "one-shot", "4 MiB", simulates | logs, 422},
 		{2048, "all_reduce", "ring", "1 MiB", computes, 1258},
 		{4096, "all_reduce", "double-binary-tree", "4 MiB", computes, 115},
-		{4096, "all_reduce", "rabenseifner", "4 MiB", computes, 1182},
+		{4096, "all_reduce", "rabenseifner", "4 MiB", computes, 730},
 		{4096, "all_reduce", "ring", "16 MiB", proves, 22},
 	}...)
 }

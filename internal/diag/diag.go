@@ -23,7 +23,7 @@ type Problem struct {
 
 // Error prints the problem, and its hint on a line of its own.
 func (p *Problem) Error() string {
-	text := p.Within()
+	text := p.about()
 	if p.Line > 0 {
 		text = fmt.Sprintf("%s:%d: %s", p.File, p.Line, text)
 	} else if p.File != "" {
@@ -35,8 +35,16 @@ func (p *Problem) Error() string {
 	return text
 }
 
-// Within returns key, value and text, for callers that have named the file and the line.
+// Within returns line, key, value and text, for callers that have named the file.
 func (p *Problem) Within() string {
+	if p.Line > 0 {
+		return fmt.Sprintf("line %d: %s", p.Line, p.about())
+	}
+	return p.about()
+}
+
+// about returns key, value and text.
+func (p *Problem) about() string {
 	var b strings.Builder
 	if b.WriteString(p.Key); p.Value != "" {
 		if p.Key != "" {

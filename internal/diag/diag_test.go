@@ -19,4 +19,6 @@ func TestError(t *testing.T) {
 	} {
 		require.Equal(t, want, p.Error())
 	}
+	require.Equal(t, "line 6: ranks: missing",
+		(&Problem{File: "a.toml", Line: 6, Key: "ranks", Text: "missing"}).Within())
 }
