@@ -65,7 +65,7 @@ func (m *Missing) Error() string {
 // failed.
 type Refusal struct{ Text string }
 
-// Error returns the reason, with the executor's prefix.
+// Error returns the reason.
 func (r *Refusal) Error() string { return r.Text }
 
 // Refuse formats a Refusal.

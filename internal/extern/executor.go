@@ -34,7 +34,7 @@ func (interpreter) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	}
 	ranks := job.Schedule.Spec.Ranks
 	if job.Schedule.Spec.Type != dtype.Float32 {
-		return nil, hw.Refuse("interpreter: %v: only float32", job.Schedule.Spec.Type)
+		return nil, hw.Refuse("%v: only float32", job.Schedule.Spec.Type)
 	}
 	in, result := make([][]float32, ranks), &hw.Result{RanOn: hw.Here("interpreter", "memory")}
 	for rank, bytes := range job.Inputs {
