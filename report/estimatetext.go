@@ -25,11 +25,14 @@ func EstimateText(s *run.Scenario, list []*run.Estimate) string {
 			continue
 		}
 		name := e.Point.ID
-		if e.Algorithms > 1 {
-			name += " of " + prose.Plural(e.Algorithms, "algorithm")
-		}
-		if e.Parts > 0 {
+		switch {
+		case e.Parts > 0 && e.Algorithms > 1:
+			name += " of " + prose.Plural(e.Parts, "part") + " and " +
+				prose.Plural(e.Algorithms-1, "candidate")
+		case e.Parts > 0:
 			name += " of " + prose.Plural(e.Parts, "part")
+		case e.Algorithms > 1:
+			name += " of " + prose.Plural(e.Algorithms, "algorithm")
 		}
 		rows = append(rows, []string{ranks, fmt.Sprint(e.Steps), fmt.Sprint(e.Messages),
 			roughly(e.Bytes), roughly(e.Memory), about(e.Seconds), name})
@@ -67,9 +70,10 @@ func roughly(b unit.Bytes) string {
 
 // EstimateJSON writes the estimates as an object. "points" has an object for each point, with these
 // members. "skipped" is the reason why the point is left out, or null. "algorithms", "steps",
-// "messages" and "bytes_sent" are counts. "memory", in bytes, is an upper bound on one core, and
-// "memory_of" has that of each stage besides the command. "seconds" is a power of ten: an order of
-// magnitude, the least 0.001. "warnings" lists those on the scenario.
+// "messages" and "bytes_sent" are counts, of a program with those of the candidates for its calls.
+// "memory", in bytes, is an upper bound on one core, and "memory_of" has that of each stage besides
+// the command. "seconds" is a power of ten: an order of magnitude, the least 0.001. "warnings"
+// lists those on the scenario.
 func EstimateJSON(s *run.Scenario, list []*run.Estimate) ([]byte, error) {
 	return encode(object(append(preamble(s), member{"points", listOf(list, estimateValue)},
 		member{"warnings", listOf(s.Notes, Text)})))

@@ -117,7 +117,7 @@ func (c *ncclCase) begin(s *ncclSearch) error {
 	}
 	r := &runner{s: of, do: (&RunOptions{}).stages()}
 	result, m, err := r.begin(of.Points[0])
-	if err == nil && workOf(m.whole).messages <= mostMessages {
+	if err == nil && workOf(m.whole).transfers <= mostMessages {
 		c.made, c.way = m, wayOf(result)
 	}
 	return err

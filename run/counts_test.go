@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -79,4 +80,34 @@ func TestClasses(t *testing.T) {
 	}
 	require.Greater(t, known, 8)
 	require.Greater(t, min(folds[true], folds[false]), 8)
+}
+
+// TestCountsAreThoseOfARun holds what check counts against what a run counts, where a run sends
+// more than messages of equal blocks: multimem of NVLS and SHARP, puts, blocks of given sizes.
+func TestCountsAreThoseOfARun(t *testing.T) {
+	for _, name := range []string{"four-dgx", "collnet", "sharp", "dispatch", "experts",
+		"own-schedule", "mlp", "moe", "profile"} {
+		s, err := Load("example:"+name, nil, LoadOptions{Set: []string{"check.numbers=false",
+			"check.proof=false"}})
+		require.NoError(t, err)
+		report, err := s.Run(context.Background(), RunOptions{})
+		require.NoError(t, err)
+		for i, p := range s.Points {
+			e, err := s.Estimate(p)
+			require.NoError(t, err)
+			r := report.Results[i]
+			require.Equal(t, []int64{r.Steps, r.Messages, int64(r.BytesSent)},
+				[]int64{e.Steps, e.Messages, int64(e.Bytes)}, "%s %s", name, p.ID)
+		}
+		for i, p := range s.Programs {
+			e, err := s.EstimateProgram(p)
+			require.NoError(t, err)
+			if name == "profile" { // its call is by the fastest of several, all of which are counted
+				require.Greater(t, e.Algorithms, 2)
+				continue
+			}
+			require.Equal(t, 1, e.Algorithms)
+			require.Equal(t, report.Programs[i].BytesSent, e.Bytes, "%s %s", name, p.ID)
+		}
+	}
 }

@@ -6,7 +6,8 @@
 //
 // What a point takes is counted from its schedule and from nothing else; no clock is read:
 //
-//   - steps, messages and bytes of all ranks are exact counts (work.go);
+//   - steps, messages and bytes of all ranks are exact counts (work.go), but that a block counts as
+//     the first rank's where a vector does not divide evenly;
 //   - memory is an upper bound on one core, stage by stage: counts times the bytes that the records
 //     of a stage have (takes.go). It is the only reason for which a point is refused before it
 //     starts (memory.go);

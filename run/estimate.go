@@ -25,7 +25,7 @@ type Estimate struct {
 	Point           *scenarios.Point
 	Skipped         string // why the point will be skipped; empty if it will be run
 	Parts           int    // of a program; 0 of a collective
-	Algorithms      int    // that will be simulated: several for "fastest", else 1
+	Algorithms      int    // simulated: several for "fastest"; of a program, 1 + its candidates
 	Steps, Messages int64  // of all of them; slices one by one
 	Bytes           unit.Bytes
 	Seconds         float64    // on one core, in order of magnitude: see Magnitude
@@ -91,7 +91,7 @@ func (e *Estimate) add(m *made, isAlone bool) {
 		do = runs
 	}
 	for _, member := range m.members {
-		s, w := member.schedule, workOf(member.schedule)
+		s, w := member.schedule, workOfAll(member.schedule)
 		teams := int64(member.teams)
 		e.count(w.times(teams))
 		e.Seconds += timeOf(s, e.Point, w.times(teams), do)

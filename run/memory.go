@@ -97,7 +97,7 @@ func (m *made) takes(p *scenarios.Point, do stages, threads int) (t Takes) {
 		if do&simulates != 0 && s.Spec.Ranks >= foldedFrom {
 			classes = classesOf(s, p)
 		}
-		steps, messages := float64(w.steps), float64(w.messages)
+		steps, messages := float64(w.steps), float64(w.transfers)
 		switch isDrawn := do&draws != 0 && drawnByClasses(s, p, w); {
 		case isDrawn:
 			steps, messages = min(steps*float64(classes)/float64(s.Spec.Ranks), sim.MostFolded), 0

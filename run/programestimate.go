@@ -54,14 +54,14 @@ func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, numbers bool) (*Es
 		part := parts[i].Schedule
 		w, there := known[part]
 		if !there {
-			w = workOf(part)
+			w = workOfAll(part)
 			known[part] = w
 			e.Takes.Schedule += bytesOf(stepBytes * float64(w.steps))
 		}
 		all = all.plus(w)
 	}
 	e.count(all)
-	e.Takes.Log = logTakes(logsOfSpans*float64(all.steps), logsOfSpans*float64(all.messages))
+	e.Takes.Log = logTakes(logsOfSpans*float64(all.steps), logsOfSpans*float64(all.transfers))
 	e.Takes.Simulation = bytesOf(float64(placeBytes*float64(all.places)) +
 		float64(connectionBytes*float64(all.connections)))
 	e.Seconds += float64(1e-9 * eventTime * float64(all.steps))
@@ -107,8 +107,9 @@ func (r *runner) consider(p *scenarios.Point, list []scenarios.Algorithm) (first
 		if len(list) == 1 {
 			continue
 		}
+		r.candidates.Algorithms++
 		for _, member := range m.members {
-			w := workOf(member.schedule).times(int64(member.teams))
+			w := workOfAll(member.schedule).times(int64(member.teams))
 			r.candidates.count(w)
 			r.candidates.Seconds += timeOf(member.schedule, p, w, simulates)
 		}

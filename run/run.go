@@ -244,7 +244,7 @@ func (r *runner) simulate(s *schedule.Schedule, env sim.Env, o sim.Options,
 		return ran, err
 	}
 	all := takesOf(s, p, w, carriedOut{teams: 1, threads: 1}).only(simulates)
-	all.Log = logTakes(float64(w.steps), float64(w.messages))
+	all.Log = logTakes(float64(w.steps), float64(w.transfers))
 	if err := r.s.Free.lacks(all); err != nil {
 		return nil, err
 	}

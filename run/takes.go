@@ -214,7 +214,7 @@ func packets(p *scenarios.Point, w work) float64 {
 	}
 	segment := int64(p.Sim.Segment)
 	each := (w.largest + segment - 1) / segment
-	return min(float64(w.places)*float64(each), float64(w.bytes)/float64(segment)+float64(w.messages))
+	return min(float64(w.places)*float64(each), float64(w.bytes)/float64(segment)+float64(w.transfers))
 }
 
 // classesOf returns the number of ranks that stand for all when a point is simulated, as far as

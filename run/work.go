@@ -5,32 +5,35 @@ import "collsim/schedule"
 // work counts what there is to do in a schedule: bytes of messages whose size their step names,
 // elements that all steps move, and blocks that the steps name.
 type work struct {
-	steps, messages, bytes, moved, lanes, blocks int64
-	places                                       int64 // messages that may be under way at once
-	connections                                  int64
-	cells                                        int64 // parts that memories are cut into
-	held                                         int64 // of them, those of outputs and scratch
-	longest                                      int64 // elements of a part
-	largest                                      int64 // bytes of a message
-	runs                                         int64 // of blocks that follow one another
-	isOneSided                                   bool  // see schedule.Schedule.OneSided
-	written, listed                              int64 // steps of programs, loops once; blocks listed
-	posts                                        int64 // steps that others of their rank wait for
+	steps, bytes, moved, lanes, blocks int64
+	messages                           int64 // with signals and puts, as a run counts them
+	transfers                          int64 // these, silent puts, gets and multimem operations
+	places                             int64 // messages that may be under way at once
+	connections                        int64
+	cells                              int64 // parts that memories are cut into
+	held                               int64 // of them, those of outputs and scratch
+	longest                            int64 // elements of a part
+	largest                            int64 // bytes of a message
+	runs                               int64 // of blocks that follow one another
+	isOneSided                         bool  // see schedule.Schedule.OneSided
+	written, listed                    int64 // steps of programs, loops once; blocks listed
+	posts                              int64 // steps that others of their rank wait for
 }
 
 // times multiplies the counts by n.
 func (w work) times(n int64) work {
-	return work{w.steps * n, w.messages * n, w.bytes * n, w.moved * n, w.lanes * n, w.blocks * n,
-		w.places * n, w.connections * n, w.cells * n, w.held * n, w.longest, w.largest, w.runs * n,
-		w.isOneSided, w.written * n, w.listed * n, w.posts * n}
+	return work{w.steps * n, w.bytes * n, w.moved * n, w.lanes * n, w.blocks * n, w.messages * n,
+		w.transfers * n, w.places * n, w.connections * n, w.cells * n, w.held * n, w.longest,
+		w.largest, w.runs * n, w.isOneSided, w.written * n, w.listed * n, w.posts * n}
 }
 
 // plus adds the counts of another schedule, which runs before or after.
 func (w work) plus(v work) work {
-	return work{w.steps + v.steps, w.messages + v.messages, w.bytes + v.bytes, w.moved + v.moved,
-		w.lanes + v.lanes, w.blocks + v.blocks, w.places + v.places, w.connections + v.connections,
-		w.cells + v.cells, w.held + v.held, max(w.longest, v.longest), max(w.largest, v.largest),
-		w.runs + v.runs, w.isOneSided || v.isOneSided, w.written + v.written, w.listed + v.listed,
+	return work{w.steps + v.steps, w.bytes + v.bytes, w.moved + v.moved, w.lanes + v.lanes,
+		w.blocks + v.blocks, w.messages + v.messages, w.transfers + v.transfers,
+		w.places + v.places, w.connections + v.connections, w.cells + v.cells, w.held + v.held,
+		max(w.longest, v.longest), max(w.largest, v.largest), w.runs + v.runs,
+		w.isOneSided || v.isOneSided, w.written + v.written, w.listed + v.listed,
 		w.posts + v.posts}
 }
 
@@ -38,6 +41,7 @@ func (w work) plus(v work) work {
 func (w work) again(since work, n int64) work {
 	w.steps += n * (w.steps - since.steps)
 	w.messages += n * (w.messages - since.messages)
+	w.transfers += n * (w.transfers - since.transfers)
 	w.bytes += n * (w.bytes - since.bytes)
 	w.moved += n * (w.moved - since.moved)
 	w.blocks += n * (w.blocks - since.blocks)
@@ -64,6 +68,20 @@ func workOf(s *schedule.Schedule) (all work) {
 	all = c.work.times(int64(s.Spec.Ranks / ranks))
 	all.cut(s)
 	return all
+}
+
+// workOfAll counts as workOf, but with the bytes of every rank where blocks have given sizes: one
+// rank does not stand for all then.
+func workOfAll(s *schedule.Schedule) work {
+	w := workOf(s)
+	if s.Spec.Kind.Splits() {
+		c := newCounter(s)
+		for rank := range s.Spec.Ranks {
+			c.walk(rank)
+		}
+		w.bytes = c.bytes
+	}
+	return w
 }
 
 // workOfRoles walks the lanes of the first rank of each role.
@@ -152,13 +170,14 @@ func (c *counter) count(spot schedule.Spot) {
 	sends := int64(len(c.step.Send))
 	c.steps++
 	c.isOneSided = c.isOneSided || c.step.OneSided()
-	c.messages += sends
+	messages, others := transfersOf(&c.step)
+	c.messages, c.transfers = c.messages+messages, c.transfers+messages+others
 	c.moved += n
 	if c.step.Post {
 		c.posts++
 	}
 	if sent, known := c.s.Bytes(spot, &c.step); known {
-		c.bytes += (sends + fetchedBy(&c.step)) * sent
+		c.bytes += (messages + others) * sent
 	}
 	blocks, runs := blocksOf(&c.step)
 	c.blocks, c.runs = c.blocks+blocks, c.runs+runs
@@ -228,14 +247,23 @@ func (w *work) cut(s *schedule.Schedule) {
 	}
 }
 
-// fetchedBy counts the gets of a step.
-func fetchedBy(step *schedule.Step) (n int64) {
+// transfersOf counts the messages of a step, and its silent puts, gets and multimem operations.
+// What is fused is one operation.
+func transfersOf(step *schedule.Step) (messages, others int64) {
 	for i := range step.From {
-		if step.From[i].Kind == schedule.Get {
-			n++
+		if kind := step.From[i].Kind; kind == schedule.Get || kind == schedule.Multimem {
+			others++
 		}
 	}
-	return n
+	for i := range step.Send {
+		switch d := &step.Send[i]; {
+		case d.Message():
+			messages++
+		case !d.Fused:
+			others++
+		}
+	}
+	return messages, others
 }
 
 // blocksOf counts the blocks that a step names, and their runs.

@@ -54,13 +54,14 @@ func naiveWork(s *schedule.Schedule) (w work) {
 				p.Load(&c, &step)
 				n, _ := s.Size(schedule.Spot{Rank: rank, Channel: p.Channel(lane),
 					Slice: int(c.Slice())}, &step)
-				sends := int64(len(step.Send))
-				w.steps, w.messages, w.moved = w.steps+1, w.messages+sends, w.moved+n
-				w.bytes += (sends + fetchedBy(&step)) * n * int64(s.Spec.Type.Width())
+				messages, others := transfersOf(&step)
+				w.steps, w.messages, w.moved = w.steps+1, w.messages+messages, w.moved+n
+				w.transfers += messages + others
+				w.bytes += (messages + others) * n * int64(s.Spec.Type.Width())
 				blocks, runs := blocksOf(&step)
 				w.blocks, w.runs = w.blocks+blocks, w.runs+runs
 				most = max(most, len(step.Send))
-				if sends > 0 {
+				if len(step.Send) > 0 {
 					w.largest = max(w.largest, n*int64(s.Spec.Type.Width()))
 				}
 				for i := range step.Send {
