@@ -79,6 +79,8 @@ func TestWellFormed(t *testing.T) {
 			"line 10: what is fused is loaded from the ranks to which it is stored"},
 		{nop + "reduceSend scaled multimem{0,1} in to multimem{0,1} at out fused @0",
 			"line 10: what is fused is not scaled: the switches only add"},
+		{nop + "reduceSend multimem{0,1} in to multimem{0,1} at out fused scaled @0",
+			"line 10: what is fused is not scaled: the switches only add"},
 		{nop + "recvReduceCopy from put 1, in into out @0",
 			"line 10: the message of a put is awaited by a step of its own: it is no operand"},
 		{nop + "recv from put 1 into out @0",

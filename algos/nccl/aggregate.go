@@ -126,35 +126,35 @@ func (m *member) to(loop, head int) {
 func (m *member) in() schedule.Region  { return m.In(0) }
 func (m *member) out() schedule.Region { return m.Out(0) }
 
-// overNetwork has the network add up what the heads of a chunk have, one in each node at the same
-// place as this one, when a lane has posted that this head's is there. It posts when the sum is.
-// This lane does every slots-th loop, from a number on.
-func (m *member) overNetwork(head, sums, from int) {
+// reduceOverNetwork has the network add up what the heads of a chunk have, one in each node at the
+// same place as this one, when a lane has posted that this head's is there. It posts when the sum
+// is. This lane does every slots-th loop, from a number on.
+func (m *member) reduceOverNetwork(head, sums, from int) {
 	perNode, nodes := m.model.perNode, m.model.nodes
 	var team []int32
 	for node := range nodes {
 		team = append(team, int32(node*perNode+m.Rank-m.first))
 	}
-	does := int(team[m.Channel%nodes])
+	issuer := int(team[m.Channel%nodes])
 	m.Repeat(int(up(int64(max(m.loops-from, 0)), slots)), func(round int) {
 		loop := round*slots + from
 		m.to(loop, head)
 		m.After(sums, loop+1)
-		if m.Rank != does {
-			m.Signal(does)
-			m.Wait(does)
+		if m.Rank != issuer {
+			m.Signal(issuer)
+			m.Wait(issuer)
 			m.Post()
 			return
 		}
 		for _, other := range team {
-			if int(other) != does {
+			if int(other) != issuer {
 				m.Wait(int(other))
 			}
 		}
 		m.ReduceToAll(team, m.out(), m.out())
 		m.Post()
 		for _, other := range team {
-			if int(other) != does {
+			if int(other) != issuer {
 				m.Signal(int(other))
 			}
 		}
@@ -203,7 +203,7 @@ func (m *member) direct() {
 	case m.Index == hands:
 		m.hand(m.head, inNetworkOfDirect, gathers, others)
 	default:
-		m.overNetwork(m.head, reduces, m.Index-inNetworkOfDirect)
+		m.reduceOverNetwork(m.head, reduces, m.Index-inNetworkOfDirect)
 	}
 }
 
@@ -278,7 +278,7 @@ func (m *member) chain() {
 	case m.Index == falling:
 		m.hand(0, inNetwork, falling, next)
 	case at == 0:
-		m.overNetwork(0, rising, m.Index-inNetwork)
+		m.reduceOverNetwork(0, rising, m.Index-inNetwork)
 	}
 }
 
@@ -306,6 +306,6 @@ func (m *member) bySwitch() {
 		}
 		g.barrier()
 	case m.head >= 0:
-		m.overNetwork(m.head, rising, m.Index-inNetwork)
+		m.reduceOverNetwork(m.head, rising, m.Index-inNetwork)
 	}
 }

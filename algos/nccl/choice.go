@@ -106,7 +106,7 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 	}
 	if !found {
 		return nil, fmt.Errorf("NCCL does no %s by %s%s", called(&spec), s.among(),
-			cmp.Or(m.whyNoSwitch(&spec, s.Among), m.whyTaken()))
+			cmp.Or(m.whyNone(&spec, s.Among), m.whyTaken()))
 	}
 	if c.isTuned {
 		c.tune(&spec, s, bytes)

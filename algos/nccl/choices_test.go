@@ -17,6 +17,17 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "rewrite what testdata has")
 
+// golden holds a text to the file that has it, or writes the file.
+func golden(t *testing.T, file, text string) {
+	t.Helper()
+	if *rewrite {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), text)
+}
+
 // TestChoices: what NCCL takes by its model, and which time that gives, of kinds of every cost on
 // every machine, of one GPU a node to 8, one node to 4, and 64 bytes to 1 GiB. The model's tables
 // are those of NCCL (TestTables); this is what they lead to, and changes by intention alone.
@@ -31,13 +42,7 @@ func TestChoices(t *testing.T) {
 			}
 		}
 	}
-	const file = "testdata/choices.txt"
-	if *rewrite {
-		require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, string(want), b.String())
+	golden(t, "testdata/choices.txt", b.String())
 }
 
 // writeChoices writes a line for each size from which on another one is taken, and the last size.

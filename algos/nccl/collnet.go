@@ -19,7 +19,7 @@ func (m *model) overNetwork(a Algorithm) bool { return a.isCollNet() || a == NVL
 // mostDirect is NCCL_MAX_DIRECT_ARITY + 1: the most GPUs of a node with CollNet.
 const mostDirect = 8
 
-// What CollNet is where NCCL_COLLNET_ENABLE does not say it: off, as by itself.
+// The settings of NCCL_COLLNET_ENABLE. Where it is not set, CollNet is off.
 const (
 	unset = iota
 	disabled
@@ -176,14 +176,13 @@ func (m *model) collNetChannels(n int) int {
 // topoGetAlgoInfo).
 func (m *model) directChannels(bytes int64, n int) int {
 	least, heads := int64(512), int64(m.directHeads())
-	few := true
-	for step := 16; step >= 1 && few; step /= 2 {
-		for few = bytes < int64(n)*mostThreads*heads*least; few && n > step; {
+	tooMany := func() bool { return bytes < int64(n)*mostThreads*heads*least }
+	for step := 16; step >= 1 && tooMany(); step /= 2 {
+		for n > step && tooMany() {
 			if n == step+step/2 {
 				least /= 2
 			}
 			n--
-			few = bytes < int64(n)*mostThreads*heads*least
 		}
 	}
 	return n

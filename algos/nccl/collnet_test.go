@@ -2,7 +2,6 @@ package nccl_test
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"testing"
 
@@ -35,13 +34,7 @@ func TestSchedulesByNetwork(t *testing.T) {
 		text += build(t, allReduce(4, 50_000), name, "per_node", "2", "nchannels", "1", "env",
 			onCollNet).String() + "\n"
 	}
-	const file = "testdata/collnet.txt"
-	if *rewrite {
-		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, string(want), text)
+	golden(t, "testdata/collnet.txt", text)
 }
 
 // TestCollNetIsProven: of any number of nodes, GPUs, elements, channels and NICs, every input comes
@@ -140,6 +133,9 @@ func TestCollNetCosts(t *testing.T) {
 			nccl.CollNetDirect: {44, 192}, nccl.CollNetChain: {69.2, 120}}},
 		{16, []algos.Param{{Name: "version", Value: "2.18.3"}}, map[nccl.Algorithm]cost{
 			nccl.CollNetDirect: {33.7, 163.2}, nccl.CollNetChain: {80.5, 192}}},
+		{16, []algos.Param{{Name: "machine", Value: "h100 sm=90 joined=switch gpus=8 links=18 " +
+			"multicast nics=4x50"}}, map[nccl.Algorithm]cost{
+			nccl.CollNetDirect: {44, 4 * 48 / 1.5 * .85 * .5}}},
 	} {
 		a, err := algos.FindIn(nccl.Table(), collective.AllReduce, "nccl:auto")
 		require.NoError(t, err)
@@ -192,6 +188,49 @@ func TestCollNetIsAskedFor(t *testing.T) {
 				require.NotContains(t, w.Way.String(), "CollNet")
 			}
 		}
+	}
+}
+
+// TestDirectChannels: how many of 24 channels a call by CollNetDirect takes, by hand from
+// topoGetAlgoInfo (enqueue.cc). A channel of 640 threads and 8 heads is worth 640·8·512 bytes, u,
+// and half as much again and again when 24, 12, 6 and 3 channels turn out too many.
+func TestDirectChannels(t *testing.T) {
+	a, err := algos.FindIn(nccl.Table(), collective.AllReduce, "nccl:collnet-direct")
+	require.NoError(t, err)
+	for _, c := range []struct{ bytes, channels int64 }{
+		{60 << 20, 24}, // 24 u
+		{30 << 20, 23}, // 12 u are fewer than 24 u; 23 channels are worth 11.5 u
+		{16 << 20, 12}, // 6.4 u: 13 of half are worth 6.5 u, 12 are worth 6 u
+		{8 << 20, 11},  // 3.2 u: 12 of half are too many, 11 of a quarter are worth 2.75 u
+		{1 << 20, 3},   // 0.4 u: 4 of an eighth are worth 0.5 u
+		{64 << 10, 1},
+	} {
+		options := algos.Options{PerNode: 8, Environment: onCollNet, Machine: "dgx-a100"}
+		require.Contains(t, a.Picked(allReduce(32, c.bytes/4), options).String(),
+			fmt.Sprintf("CollNetDirect Simple, %d of 24 channels", c.channels))
+	}
+}
+
+// TestNetworkChunks: how many bytes of a channel a chunk has, by hand from calcCollChunking
+// (enqueue.cc): a step of 512 KiB, or 256 KiB in a chain, is halved while a call is too short.
+func TestNetworkChunks(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		bytes, chunk int64
+	}{
+		{"nccl:collnet-direct", 1 << 30, 512 << 10},
+		{"nccl:collnet-direct", 256 << 20, 256 << 10},
+		{"nccl:collnet-direct", 64 << 20, 128 << 10},
+		{"nccl:collnet-direct", 8 << 20, 64 << 10},
+		{"nccl:collnet-direct", 2 << 20, 32 << 10},
+		{"nccl:collnet-chain", 1 << 30, 256 << 10},
+		{"nccl:collnet-chain", 64 << 20, 128 << 10},
+		{"nccl:collnet-chain", 4 << 20, 64 << 10},
+		{"nccl:collnet-chain", 128 << 10, 32 << 10},
+	} {
+		p := planned(t, allReduce(16, c.bytes/4), c.name, "per_node", "8", "nchannels", "1", "env",
+			onCollNet)
+		require.Equal(t, c.chunk, 4*p.Cuts[schedule.Output][0].Ends[0][0], "%+v", c)
 	}
 }
 

@@ -2,7 +2,6 @@ package nccl_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -27,13 +26,7 @@ func TestExchangeAsText(t *testing.T) {
 		s := build(t, exchange(), "nccl:p2p", params...)
 		fmt.Fprintf(&b, "%v\n%v\n", strings.Join(params, " "), s)
 	}
-	const file = "testdata/exchange.txt"
-	if *rewrite {
-		require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, string(want), b.String())
+	golden(t, "testdata/exchange.txt", b.String())
 }
 
 // TestExchangeOfOne: one rank copies its block to itself, also with per_node given; an empty block

@@ -276,8 +276,9 @@ func (m *model) has(spec *collective.Spec, w Way) bool {
 	return true
 }
 
-// whyNoSwitch ends an error about ways that all need the switch.
-func (m *model) whyNoSwitch(spec *collective.Spec, among []Way) string {
+// whyNone ends an error about ways that all need switches that add: it says what the last one
+// lacks.
+func (m *model) whyNone(spec *collective.Spec, among []Way) string {
 	for i, w := range among {
 		why := ""
 		switch {
@@ -331,7 +332,7 @@ func (m *model) channelsFor(w Way, bytes int64, channels int) (used, threads int
 	case w.Algorithm == Ring:
 		least *= int64(m.ranks)
 	}
-	if !w.Algorithm.isCollNet() {
+	if !w.Algorithm.isCollNet() { // NCCL_NTHREADS and the thresholds are not for it (tuning.cc)
 		t, least = m.env.threadsOf(w.Protocol, t), m.env.threshold(w, least)
 	}
 	n := int64(channels)

@@ -2,7 +2,6 @@ package nccl_test
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"testing"
 
@@ -41,13 +40,7 @@ func TestSchedulesBySwitch(t *testing.T) {
 	} {
 		text += build(t, c.spec, c.name, c.params...).String() + "\n"
 	}
-	const file = "testdata/nvls.txt"
-	if *rewrite {
-		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, string(want), text)
+	golden(t, "testdata/nvls.txt", text)
 }
 
 // TestSwitchTuning: how many channels a call has, and how many bytes a chunk, by generation and
@@ -78,20 +71,26 @@ func TestSwitchTuning(t *testing.T) {
 		if test.params != nil && test.params[0] == "per_node" {
 			name = "nccl:nvlstree"
 		}
-		a, err := algos.FindIn(nccl.Table(), collective.AllReduce, name)
-		require.NoError(t, err)
-		p := schedule.Plan{Spec: allReduce(test.ranks, test.bytes/4)}
-		require.NoError(t, a.Plan(&p, func(param string) string {
-			for i := 0; i < len(test.params); i += 2 {
-				if test.params[i] == param {
-					return test.params[i+1]
-				}
-			}
-			return a.Param(param, algos.Options{})
-		}))
+		p := planned(t, allReduce(test.ranks, test.bytes/4), name, test.params...)
 		require.Equal(t, test.channels, p.Channels, "%+v", test)
 		require.Equal(t, test.loop, 4*p.Cuts[schedule.Output][0].Ends[0][0], "%+v", test)
 	}
+}
+
+// planned returns the plan of an algorithm, whose schedule would be large.
+func planned(t *testing.T, spec collective.Spec, name string, params ...string) schedule.Plan {
+	a, err := algos.FindIn(nccl.Table(), spec.Kind, name)
+	require.NoError(t, err)
+	p := schedule.Plan{Spec: spec}
+	require.NoError(t, a.Plan(&p, func(param string) string {
+		for i := 0; i < len(params); i += 2 {
+			if params[i] == param {
+				return params[i+1]
+			}
+		}
+		return a.Param(param, algos.Options{})
+	}))
+	return p
 }
 
 // TestSwitchIsProven: of any number of nodes, GPUs, elements and channels, every input comes to
