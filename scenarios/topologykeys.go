@@ -104,7 +104,7 @@ func flatKeys(table, shape string) []Key {
 func presetNames(table string) []string {
 	var names []string
 	for _, p := range topology.Catalogue() {
-		if p.Name != "rails" || table == "topology.network" {
+		if !p.OnlyNICs || table == "topology.network" {
 			names = append(names, p.Name)
 		}
 	}
