@@ -112,11 +112,6 @@ func (r *Rest) Change(from, to uint64, now unit.Time) (ends unit.Time) {
 	return min(now+r.Work.Over(to), unit.Forever)
 }
 
-// Ends returns when the flow ends at a rate that it has from Since on, except for a last part.
-func (r *Rest) Ends(rate uint64, but Work) unit.Time {
-	return min(r.Since+r.Work.Without(but).Over(rate), unit.Forever)
-}
-
 // LostTime returns the part of a time that a flow has lost by having a rate below its full rate;
 // rounded down.
 func LostTime(t unit.Time, full, rate uint64) unit.Time {

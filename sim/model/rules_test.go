@@ -271,8 +271,8 @@ func TestFluid(t *testing.T) {
 	f := Rest{Work: WorkOf(10), Since: 500}
 	require.EqualValues(t, 1500+7000, f.Change(rate, FluidRate(gb), 1500))
 	require.Equal(t, Rest{Work: WorkOf(7), Since: 1500}, f)
-	require.EqualValues(t, 1500+7000, f.Ends(FluidRate(gb), Work{}))
-	require.EqualValues(t, 1500+5000, f.Ends(FluidRate(gb), WorkOf(2)))
+	require.EqualValues(t, 1500+7000, endOf(&f, FluidRate(gb), Work{}))
+	require.EqualValues(t, 1500+5000, endOf(&f, FluidRate(gb), WorkOf(2)))
 	require.Equal(t, Work{}, f.Left(rate, 1<<40), "no less than nothing")
 	require.Equal(t, WorkOf(12), WorkOf(7).plus(WorkOf(5)))
 	// Of 3000 ps at a third of the rate, 2000 would not have been needed.
