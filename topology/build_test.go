@@ -137,15 +137,15 @@ func TestCatalogueIsComplete(t *testing.T) {
 			require.Equal(t, !slices.Contains(c.Takes, key), refused, "%s %s: %v", c.Name, key, err)
 		}
 	}
-	require.Subset(t, names, Presets())
+	require.Subset(t, names, presets())
 	require.Equal(t, "switch full-mesh ring mesh torus hypercube tree fat-tree leaf-spine "+
 		"dragonfly rails", strings.Join(names, " "))
 }
 
 // TestBuildIsNewForTheOldPresets: one network by two doors.
 func TestBuildIsNewForTheOldPresets(t *testing.T) {
-	for _, preset := range Presets() {
-		want, err := New(preset, 5, rate, hop)
+	for _, preset := range presets() {
+		want, err := plain(preset, 5, rate, hop)
 		require.NoError(t, err)
 		got, err := Build(Params{Preset: preset, Ranks: 5, Bandwidth: rate, Latency: hop})
 		require.NoError(t, err)
@@ -168,7 +168,7 @@ func TestParamErrorCanBeMatched(t *testing.T) {
 // TestClusterOfOneNodeKeepsItsRoutes: NICs change nothing inside a node, whatever its shape.
 func TestClusterOfOneNodeKeepsItsRoutes(t *testing.T) {
 	for _, shape := range []string{"ring", "switch", "full-mesh"} {
-		alone, err := New(shape, 8, rate, hop)
+		alone, err := plain(shape, 8, rate, hop)
 		require.NoError(t, err)
 		node := Params{Preset: shape, Ranks: 8, Bandwidth: rate, Latency: hop}
 		network := Params{Preset: "switch", Bandwidth: rate, NICs: 2}

@@ -260,7 +260,8 @@ func TestUnsaturated(t *testing.T) {
 // randomMaxMin returns a network of links whose shares leave remainders, some without limit, with
 // room for 40 flows.
 func randomMaxMin(t *testing.T, rng *rand.Rand) *MaxMin {
-	g, err := topology.New(topology.Presets()[rng.IntN(len(topology.Presets()))], 6, 1000, 0)
+	g, err := topology.Build(topology.Params{Ranks: 6, Bandwidth: 1000,
+		Preset: []string{"switch", "full-mesh", "ring"}[rng.IntN(3)]})
 	require.NoError(t, err)
 	for i := range g.Links() {
 		if g.Links()[i].Bandwidth = unit.Rate(1000 + rng.IntN(2000)); rng.IntN(10) == 0 {
