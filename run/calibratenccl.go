@@ -196,7 +196,7 @@ func (n *NCCLTable) Title() string {
 		text += " of " + n.Table.Type
 	}
 	return fmt.Sprintf("%s on %s of %d ranks, %s, as %s", text, prose.Plural(n.Nodes, "node"),
-		n.Ranks/n.Nodes, n.Place(), n.nccl)
+		n.Ranks/n.Nodes, n.place(), n.nccl)
 }
 
 // candidate is the name of the file that stands for a machine whose figures are looked for.

@@ -11,3 +11,6 @@ func JudgeNCCL(tables []*measured.Table, o NCCLOptions) (*NCCLFit, error) {
 	f.Machine = f.Of
 	return f, f.simulate(f.processes(o)[0], o.Set)
 }
+
+// UsualAlgorithm is usualAlgorithm.
+var UsualAlgorithm = usualAlgorithm

@@ -121,7 +121,7 @@ func definedShare(x *MaxMin, link int32) uint64 {
 		left, others := x.links[link].capacity, uint64(0)
 		for _, c := range x.On(link) {
 			u := x.Flows[c.Flow].limit
-			for _, h := range x.LinksOf(c.Flow) {
+			for _, h := range x.linksOf(c.Flow) {
 				if h != link {
 					u = min(u, x.shares[h])
 				}
@@ -306,7 +306,7 @@ func definedRates(x *MaxMin, present map[int32]bool) map[int32]uint64 {
 	}
 	numbers := slices.Sorted(maps.Keys(present))
 	for _, f := range numbers {
-		flows = append(flows, FairFlow{Links: x.LinksOf(f), Cap: x.Flows[f].limit})
+		flows = append(flows, FairFlow{Links: x.linksOf(f), Cap: x.Flows[f].limit})
 	}
 	rates := map[int32]uint64{}
 	for i, rate := range FairRates(capacities, flows) {
