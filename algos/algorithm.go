@@ -32,6 +32,11 @@ type Algorithm struct {
 	// these functions, for the values that param gives. For one rank it only validates the values.
 	Bind func(a Algorithm, ranks int, param func(name string) string) (Algorithm, error)
 
+	// Ranks says which numbers of ranks the algorithm is for: it returns what is expected in place of
+	// another number, as "an even number", or "". nil allows all. A transpose has its original's.
+	// One rank alone is always allowed.
+	Ranks func(ranks int) (expected string)
+
 	// Group translates rank 0's program to the other ranks; nil means a program for every rank.
 	Group func(ranks int) schedule.Group
 	// Mirrored translates rank g's chunks by g with its digits in the opposite order.
@@ -74,7 +79,7 @@ type Algorithm struct {
 }
 
 // An Unfit error says why an algorithm with these parameters does not fit the ranks, or a
-// collective of its kinds.
+// collective of its kinds. What tries all algorithms leaves it out then.
 type Unfit struct{ Algorithm, Why string }
 
 // Error formats the error in one line.
@@ -177,7 +182,10 @@ func (a Algorithm) transpose(spec collective.Spec, o Options) (*schedule.Schedul
 
 // Bound returns the algorithm for a number of ranks, with the options' parameters bound.
 func (a Algorithm) Bound(ranks int, o Options) (Algorithm, error) {
-	if err := a.checkParams(o); err != nil || a.Bind == nil {
+	if err := a.checkParams(o); err != nil {
+		return a, err
+	}
+	if err := a.checkRanks(ranks); err != nil || a.Bind == nil {
 		return a, err
 	}
 	b, err := a.Bind(a, ranks, func(name string) string { return a.Param(name, o) })
@@ -186,6 +194,21 @@ func (a Algorithm) Bound(ranks int, o Options) (Algorithm, error) {
 	}
 	b.Bind = nil
 	return b, nil
+}
+
+// checkRanks returns an Unfit if the algorithm is not for that number of ranks.
+func (a Algorithm) checkRanks(ranks int) error {
+	limit := a.Ranks
+	if a.Of != nil {
+		limit = a.Of.Ranks
+	}
+	if limit == nil || ranks == 1 {
+		return nil
+	}
+	if expected := limit(ranks); expected != "" {
+		return &Unfit{a.Name, fmt.Sprintf("%d ranks: %s is expected", ranks, expected)}
+	}
+	return nil
 }
 
 // plan returns the bound algorithm and its plan. The plan of a transpose has no Lane.

@@ -85,10 +85,10 @@ func TestChecked(t *testing.T) {
 				"their blocks do not lie one behind the other: they must lie apart"},
 		{"all_reduce int32 sum", one(1, 2).In, one(1, 2).Out, "all_reduce has no shape yet"},
 	} {
-		played := 0
+		executed := 0
 		w, err := comm.New(2, func(ctx context.Context, s *schedule.Schedule, in [][]byte) ([][]byte,
 			error) {
-			played++
+			executed++
 			return interpreter(ctx, s, in)
 		}, nil)
 		require.NoError(t, err)
@@ -104,13 +104,13 @@ func TestChecked(t *testing.T) {
 		if does.Shape != nil {
 			require.EqualError(t, errs[0], `group "x#0": rank 1 cannot take part: `+c.want)
 		}
-		require.Zero(t, played)
+		require.Zero(t, executed)
 		sum := parse(t, "all_reduce int32 sum shape 2")
 		_, errs = together(2, func(rank int) *comm.Handle {
 			return w.Member(rank, "x", sum).Post(context.Background(), one(1, 2))
 		})
 		require.NoError(t, errors.Join(errs...))
-		require.Equal(t, 1, played)
+		require.Equal(t, 1, executed)
 	}
 }
 

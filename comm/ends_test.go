@@ -112,10 +112,10 @@ func TestExecutorFails(t *testing.T) {
 func TestContextWhilePlaying(t *testing.T) {
 	why := errors.New("that is enough")
 	ctx, cancel := context.WithCancelCause(context.Background())
-	w, err := comm.New(2, func(playing context.Context, _ *schedule.Schedule, _ [][]byte) ([][]byte,
+	w, err := comm.New(2, func(executing context.Context, _ *schedule.Schedule, _ [][]byte) ([][]byte,
 		error) {
 		cancel(why)
-		<-playing.Done()
+		<-executing.Done()
 		return nil, errors.New("stopped")
 	}, nil)
 	require.NoError(t, err)
@@ -143,7 +143,7 @@ rank 1
     recv from 0 into out @0
 `
 	for want, build := range map[string]comm.Build{
-		`the schedule of hopeful is wrong, and is not played: missing: rank 1`: func(
+		`the schedule of hopeful is wrong, and is not executed: missing: rank 1`: func(
 			collective.Spec) (*schedule.Schedule, error) {
 			return schedule.Parse(text)
 		},

@@ -160,7 +160,7 @@ func (w *World) schedule(c *collective.Communication, spec collective.Spec) (*sc
 		return nil, err
 	}
 	if _, found := proof.Verify(s, proof.Options{Iterations: 1}); len(found) > 0 {
-		return nil, fmt.Errorf("the schedule of %s is wrong, and is not played: %w", s.Name, found[0])
+		return nil, fmt.Errorf("the schedule of %s is wrong, and is not executed: %w", s.Name, found[0])
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

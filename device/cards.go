@@ -13,8 +13,9 @@ const (
 )
 
 func t4() gpu {
-	return gpu{"t4", "NVIDIA T4, 16 GB", lane("20 GB/s", upToVolta),
-		append([]Value{
+	return gpu{name: "t4", about: "NVIDIA T4, 16 GB",
+		lane: lane("20 GB/s", upToVolta),
+		values: append([]Value{
 			{"sms", "40", "NVIDIA, Turing GPU Architecture (white paper), appendix A, Tesla T4"},
 			{"blocks_per_sm", "16", cudaBlocks},
 			{"clock", "1590 MHz", t4Brief},
@@ -38,8 +39,9 @@ func t4() gpu {
 }
 
 func rtx2080Ti() gpu {
-	return gpu{"rtx-2080ti", "NVIDIA GeForce RTX 2080 Ti, 11 GB", lane("20 GB/s", upToVolta),
-		append([]Value{
+	return gpu{name: "rtx-2080ti", about: "NVIDIA GeForce RTX 2080 Ti, 11 GB",
+		lane: lane("20 GB/s", upToVolta),
+		values: append([]Value{
 			{"sms", "68", turing},
 			{"blocks_per_sm", "16", cudaBlocks},
 			{"clock", "1545 MHz", turing},
@@ -64,8 +66,9 @@ func rtx2080Ti() gpu {
 }
 
 func a10g() gpu {
-	return gpu{"a10g", "NVIDIA A10G, 24 GB", lane("20 GB/s", upToAmpere),
-		append([]Value{
+	return gpu{name: "a10g", about: "NVIDIA A10G, 24 GB",
+		lane: lane("20 GB/s", upToAmpere),
+		values: append([]Value{
 			{"sms", "80", "AWS, EC2 G5 instances: 80 RT cores, of which an SM has one"},
 			{"blocks_per_sm", "16", cudaBlocks},
 			{"clock", "1710 MHz", "assumed: at which 80 SMs have the datasheet's peaks"},
@@ -92,9 +95,9 @@ func a10g() gpu {
 }
 
 func rtx4090() gpu {
-	return gpu{"rtx-4090", "NVIDIA GeForce RTX 4090, 24 GB",
-		lane("20 GB/s", upToAmpere),
-		append([]Value{
+	return gpu{name: "rtx-4090", about: "NVIDIA GeForce RTX 4090, 24 GB",
+		lane: lane("20 GB/s", upToAmpere),
+		values: append([]Value{
 			{"sms", "128", ada},
 			{"blocks_per_sm", "24", cudaBlocks},
 			{"clock", "2520 MHz", ada},

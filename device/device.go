@@ -132,3 +132,8 @@ func (d Device) Validate() error {
 
 // MaxCost bounds every time of a device, so that the sum over very many steps stays below Forever.
 const MaxCost = 1000 * unit.Second
+
+// Multicasts reports Preset.Multicasts of the device with that name.
+func Multicasts(name string) bool {
+	return slices.ContainsFunc(gpus(), func(g gpu) bool { return g.name == name && g.multicasts })
+}

@@ -20,32 +20,35 @@ const (
 
 func v100(gb int) gpu {
 	about := fmt.Sprintf("NVIDIA V100 SXM2, %d GB", gb)
-	return gpu{fmt.Sprintf("v100-%dgb", gb), about, lane("20 GB/s", "Volta"), append([]Value{
-		{"sms", "80", ampere},
-		{"blocks_per_sm", "32", limits},
-		{"clock", "1530 MHz", ampere},
-		{"tensor_clock", "1530 MHz", ampere},
-		{"tensor_float16", "125 TFLOP/s", ampere},
-		{"vector_float64", "7.8 TFLOP/s", ampere},
-		{"vector_float32", "15.7 TFLOP/s", ampere},
-		{"vector_float16", "31.4 TFLOP/s", ampere},
-		{"hbm_bandwidth", "900 GB/s", ampere},
-		{"hbm_capacity", fmt.Sprintf("%d GiB", gb), ampere},
-		{"memory_bus", "4096", ampere},
-		{"memory_data_rate", "1.755 Gbit/s", ampere},
-		{"l2", "6144 KiB", ampere},
-		{"copy_engines", "6", asked + ", a V100-SXM2-32GB"},
-		{"copy_engine_rate", "150 GB/s", oneEngine},
-		{"launch", "2.7 us", "assumed: as A100's"},
-		{"graph_node", "1.4 us", "assumed: as A100's"},
-		{"nvlink", "150 GB/s", v100DS},
-		{"pcie", "16 GB/s", v100DS},
-	}, launches()...)}
+	return gpu{name: fmt.Sprintf("v100-%dgb", gb), about: about,
+		lane: lane("20 GB/s", "Volta"),
+		values: append([]Value{
+			{"sms", "80", ampere},
+			{"blocks_per_sm", "32", limits},
+			{"clock", "1530 MHz", ampere},
+			{"tensor_clock", "1530 MHz", ampere},
+			{"tensor_float16", "125 TFLOP/s", ampere},
+			{"vector_float64", "7.8 TFLOP/s", ampere},
+			{"vector_float32", "15.7 TFLOP/s", ampere},
+			{"vector_float16", "31.4 TFLOP/s", ampere},
+			{"hbm_bandwidth", "900 GB/s", ampere},
+			{"hbm_capacity", fmt.Sprintf("%d GiB", gb), ampere},
+			{"memory_bus", "4096", ampere},
+			{"memory_data_rate", "1.755 Gbit/s", ampere},
+			{"l2", "6144 KiB", ampere},
+			{"copy_engines", "6", asked + ", a V100-SXM2-32GB"},
+			{"copy_engine_rate", "150 GB/s", oneEngine},
+			{"launch", "2.7 us", "assumed: as A100's"},
+			{"graph_node", "1.4 us", "assumed: as A100's"},
+			{"nvlink", "150 GB/s", v100DS},
+			{"pcie", "16 GB/s", v100DS},
+		}, launches()...)}
 }
 
 func a100x40() gpu {
-	return gpu{"a100-40gb", "NVIDIA A100 SXM4, 40 GB", lane("20 GB/s", "Ampere"),
-		append([]Value{
+	return gpu{name: "a100-40gb", about: "NVIDIA A100 SXM4, 40 GB",
+		lane: lane("20 GB/s", "Ampere"),
+		values: append([]Value{
 			{"sms", "108", ampere},
 			{"blocks_per_sm", "32", limits},
 			{"clock", "1410 MHz", ampere},
@@ -74,16 +77,18 @@ func a100x40() gpu {
 }
 
 func a100x80() gpu {
-	return gpu{"a100-80gb", "NVIDIA A100 SXM4, 80 GB", lane("20 GB/s", "Ampere"),
-		with(a100x40().values,
+	return gpu{name: "a100-80gb", about: "NVIDIA A100 SXM4, 80 GB",
+		lane: lane("20 GB/s", "Ampere"),
+		values: with(a100x40().values,
 			Value{"hbm_bandwidth", "2039 GB/s", a100DS},
 			Value{"hbm_capacity", "80 GiB", a100DS},
 			Value{"memory_data_rate", "3.186 Gbit/s", asked + ": 1593 MHz, twice a cycle"})}
 }
 
 func h100SXM() gpu {
-	return gpu{"h100-sxm", "NVIDIA H100 SXM5, 80 GB", lane("36.7 GB/s", "Hopper"),
-		append([]Value{
+	return gpu{name: "h100-sxm", about: "NVIDIA H100 SXM5, 80 GB",
+		lane: lane("36.7 GB/s", "Hopper"), multicasts: true,
+		values: append([]Value{
 			multimem("85 %", "Hopper"),
 			{"sms", "132", hopper},
 			{"blocks_per_sm", "32", cudaBlocks},
@@ -114,8 +119,9 @@ func h100SXM() gpu {
 }
 
 func h100PCIe() gpu {
-	return gpu{"h100-pcie", "NVIDIA H100 PCIe, 80 GB", lane("36.7 GB/s", "Hopper"),
-		with(h100SXM().values,
+	return gpu{name: "h100-pcie", about: "NVIDIA H100 PCIe, 80 GB",
+		lane: lane("36.7 GB/s", "Hopper"),
+		values: with(h100SXM().values,
 			Value{"sms", "114", hopper},
 			Value{"clock", "1755 MHz", hopper},
 			Value{"tensor_clock", "1620 MHz", hopper},
@@ -139,8 +145,9 @@ func h100PCIe() gpu {
 // h200 returns an H100 with other memory: its datasheet has the same peaks, in rounder numbers.
 func h200() gpu {
 	values := without(h100SXM().values, "memory_bus", "memory_data_rate") // not published
-	return gpu{"h200", "NVIDIA H200 SXM5, 141 GB", lane("36.7 GB/s", "Hopper"),
-		with(values,
+	return gpu{name: "h200", about: "NVIDIA H200 SXM5, 141 GB",
+		lane: lane("36.7 GB/s", "Hopper"), multicasts: true,
+		values: with(values,
 			Value{"tensor_float64", "67 TFLOP/s", h200DS},
 			Value{"tensor_float32", "494.5 TFLOP/s", h200DS},
 			Value{"tensor_float16", "989.5 TFLOP/s", h200DS},
@@ -165,8 +172,9 @@ func h200() gpu {
 }
 
 func b200() gpu {
-	return gpu{"b200", "NVIDIA B200 SXM, 180 GB", lane("40 GB/s", "Blackwell"),
-		append([]Value{
+	return gpu{name: "b200", about: "NVIDIA B200 SXM, 180 GB",
+		lane: lane("40 GB/s", "Blackwell"), multicasts: true,
+		values: append([]Value{
 			multimem("74 %", "Blackwell"),
 			{"sms", "148", askB200},
 			{"blocks_per_sm", "32", cudaBlocks},

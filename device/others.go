@@ -9,8 +9,8 @@ const (
 )
 
 func mi300x() gpu {
-	return gpu{"mi300x", "AMD Instinct MI300X OAM, 192 GB",
-		Value{"lane_rate", "20 GB/s", "assumed: as NVIDIA's Ampere"}, []Value{
+	return gpu{name: "mi300x", about: "AMD Instinct MI300X OAM, 192 GB",
+		lane: Value{"lane_rate", "20 GB/s", "assumed: as NVIDIA's Ampere"}, values: []Value{
 			{"sms", "304", mi300DS},
 			{"blocks_per_sm", "32", "assumed: as many as waves fit"},
 			{"clock", "2100 MHz", mi300DS},
@@ -45,9 +45,9 @@ func mi300x() gpu {
 
 // mi250x returns one of the two dies of an MI250X. Each is a GPU to its host.
 func mi250x() gpu {
-	return gpu{"mi250x", "AMD Instinct MI250X, one of its two dies (GCD), 64 GB",
-		Value{"lane_rate", "20 GB/s", "assumed: as NVIDIA's Ampere"},
-		with(without(mi300x().values, "tensor_float8"),
+	return gpu{name: "mi250x", about: "AMD Instinct MI250X, one of its two dies (GCD), 64 GB",
+		lane: Value{"lane_rate", "20 GB/s", "assumed: as NVIDIA's Ampere"},
+		values: with(without(mi300x().values, "tensor_float8"),
 			Value{"sms", "110", mi250DS},
 			Value{"clock", "1700 MHz", mi250DS},
 			Value{"tensor_clock", "1700 MHz", mi250DS},
@@ -70,9 +70,9 @@ func mi250x() gpu {
 }
 
 func mi355x() gpu {
-	return gpu{"mi355x", "AMD Instinct MI355X OAM, 288 GB",
-		Value{"lane_rate", "20 GB/s", "assumed: as NVIDIA's Ampere"},
-		with(without(mi300x().values, "memory_bus", "memory_data_rate"),
+	return gpu{name: "mi355x", about: "AMD Instinct MI355X OAM, 288 GB",
+		lane: Value{"lane_rate", "20 GB/s", "assumed: as NVIDIA's Ampere"},
+		values: with(without(mi300x().values, "memory_bus", "memory_data_rate"),
 			Value{"sms", "256", mi355DS},
 			Value{"clock", "2400 MHz", mi355DS},
 			Value{"tensor_clock", "2400 MHz", mi355DS},
@@ -112,6 +112,6 @@ func generic() gpu {
 		v.Source = "assumed: a round number"
 		values = append(values, v)
 	}
-	return gpu{"generic", "no GPU in particular: round numbers",
-		Value{"lane_rate", "40 GB/s", "assumed: a round number"}, values}
+	return gpu{name: "generic", about: "no GPU in particular: round numbers",
+		lane: Value{"lane_rate", "40 GB/s", "assumed: a round number"}, values: values}
 }

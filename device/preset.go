@@ -12,6 +12,9 @@ type Preset struct {
 	Device
 	About  string
 	Values []Value
+	// Multicasts reports that every board with these GPUs has NVSwitches that multicast and reduce
+	// (NVLink SHARP). A GH200 is sold without them, too.
+	Multicasts bool
 }
 
 // Value is a figure of a preset, as its source states it. A source is a document and the place in
@@ -34,7 +37,8 @@ func Catalogue() []Preset {
 
 // preset converts the GPU to a Preset.
 func (g gpu) preset() Preset {
-	p := Preset{Device: Device{Name: g.name}, About: g.about, Values: g.all()}
+	p := Preset{Device: Device{Name: g.name}, About: g.about, Values: g.all(),
+		Multicasts: g.multicasts}
 	if strings.HasPrefix(g.about, "NVIDIA") {
 		p.Protocols = ncclProtocols()
 	}
@@ -51,6 +55,7 @@ type gpu struct {
 	name, about string
 	lane        Value // its lane_rate
 	values      []Value
+	multicasts  bool // Preset.Multicasts
 }
 
 // all lists its figures: first the costs of steps; few of these are published.

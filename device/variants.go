@@ -32,8 +32,9 @@ func without(values []Value, figures ...string) (list []Value) {
 }
 
 func v100PCIe() gpu {
-	return gpu{"v100-pcie", "NVIDIA V100 PCIe, 32 GB", lane("20 GB/s", "Volta"),
-		with(without(v100(32).values, "nvlink"),
+	return gpu{name: "v100-pcie", about: "NVIDIA V100 PCIe, 32 GB",
+		lane: lane("20 GB/s", "Volta"),
+		values: with(without(v100(32).values, "nvlink"),
 			Value{"clock", "1380 MHz", v100DS + ": at which 80 SMs have its peaks"},
 			Value{"tensor_clock", "1380 MHz", v100DS + ": at which 80 SMs have its peaks"},
 			Value{"tensor_float16", "112 TFLOP/s", v100DS},
@@ -44,8 +45,9 @@ func v100PCIe() gpu {
 }
 
 func a100PCIe() gpu {
-	return gpu{"a100-pcie", "NVIDIA A100 PCIe, 80 GB", lane("20 GB/s", "Ampere"),
-		with(a100x80().values,
+	return gpu{name: "a100-pcie", about: "NVIDIA A100 PCIe, 80 GB",
+		lane: lane("20 GB/s", "Ampere"),
+		values: with(a100x80().values,
 			Value{"hbm_bandwidth", "1935 GB/s", a100DS},
 			Value{"memory_data_rate", "3.024 Gbit/s", "assumed: 1512 MHz, twice a cycle, which is the " +
 				"datasheet's bandwidth"},
@@ -53,8 +55,9 @@ func a100PCIe() gpu {
 }
 
 func a100x64() gpu {
-	return gpu{"a100-64gb", "NVIDIA A100 of Leonardo, 64 GB", lane("20 GB/s", "Ampere"),
-		with(without(a100x40().values, "memory_bus", "memory_data_rate"),
+	return gpu{name: "a100-64gb", about: "NVIDIA A100 of Leonardo, 64 GB",
+		lane: lane("20 GB/s", "Ampere"),
+		values: with(without(a100x40().values, "memory_bus", "memory_data_rate"),
 			Value{"sms", "124", leonardo},
 			Value{"tensor_float64", "22.4 TFLOP/s", leonardo},
 			Value{"tensor_float32", "179 TFLOP/s", "assumed: that of 124 SMs at A100's clock"},
@@ -71,8 +74,9 @@ func a100x64() gpu {
 }
 
 func h100x64() gpu {
-	return gpu{"h100-64gb", "NVIDIA H100 of MareNostrum 5, 64 GB", lane("36.7 GB/s", "Hopper"),
-		with(without(h100SXM().values, "memory_bus", "memory_data_rate"),
+	return gpu{name: "h100-64gb", about: "NVIDIA H100 of MareNostrum 5, 64 GB",
+		lane: lane("36.7 GB/s", "Hopper"),
+		values: with(without(h100SXM().values, "memory_bus", "memory_data_rate"),
 			Value{"sms", "132", asH100},
 			Value{"hbm_bandwidth", "1640 GB/s", "assumed: as that of a100-64gb, of HBM2e as this one is " +
 				"(BSC, MareNostrum 5 overview); nobody gives it"},
@@ -81,8 +85,9 @@ func h100x64() gpu {
 }
 
 func gh200() gpu {
-	return gpu{"gh200", "NVIDIA GH200 Grace Hopper, 96 GB", lane("36.7 GB/s", "Hopper"),
-		with(without(h100SXM().values, "memory_bus", "memory_data_rate"),
+	return gpu{name: "gh200", about: "NVIDIA GH200 Grace Hopper, 96 GB",
+		lane: lane("36.7 GB/s", "Hopper"),
+		values: with(without(h100SXM().values, "memory_bus", "memory_data_rate"),
 			Value{"sms", "132", asH100},
 			Value{"hbm_bandwidth", "4000 GB/s", gh200DS},
 			Value{"hbm_capacity", "96 GiB", gh200DS},
@@ -94,8 +99,9 @@ func gh200() gpu {
 // gb200 returns one GPU of a GB200. Data sheets describe racks of 72 GPUs, with peaks for sparse
 // operands.
 func gb200() gpu {
-	return gpu{"gb200", "NVIDIA GB200, one of its two GPUs, 186 GB", lane("40 GB/s", "Blackwell"),
-		with(without(b200().values, "clock", "memory_bus", "memory_data_rate"),
+	return gpu{name: "gb200", about: "NVIDIA GB200, one of its two GPUs, 186 GB",
+		lane: lane("40 GB/s", "Blackwell"), multicasts: true,
+		values: with(without(b200().values, "clock", "memory_bus", "memory_data_rate"),
 			Value{"sms", "152", "cudaGetDeviceProperties, in several public repositories' tests"},
 			Value{"tensor_float64", "40 TFLOP/s", nvl72},
 			Value{"tensor_float32", "1250 TFLOP/s", nvl72},
@@ -112,8 +118,9 @@ func gb200() gpu {
 }
 
 func b300() gpu {
-	return gpu{"b300", "NVIDIA B300 SXM, 288 GB", lane("40 GB/s", "Blackwell"),
-		with(without(b200().values, "clock", "memory_bus", "memory_data_rate"),
+	return gpu{name: "b300", about: "NVIDIA B300 SXM, 288 GB",
+		lane: lane("40 GB/s", "Blackwell"), multicasts: true,
+		values: with(without(b200().values, "clock", "memory_bus", "memory_data_rate"),
 			Value{"sms", "148", "cudaGetDeviceProperties, in several public repositories' tests"},
 			Value{"tensor_float64", "1.25 TFLOP/s", hgxB300},
 			Value{"tensor_float32", "1125 TFLOP/s", hgxB300},
@@ -131,8 +138,9 @@ func b300() gpu {
 }
 
 func gb300() gpu {
-	return gpu{"gb300", "NVIDIA GB300, one of its four GPUs, 279 GB", lane("40 GB/s", "Blackwell"),
-		with(b300().values,
+	return gpu{name: "gb300", about: "NVIDIA GB300, one of its four GPUs, 279 GB",
+		lane: lane("40 GB/s", "Blackwell"), multicasts: true,
+		values: with(b300().values,
 			Value{"sms", "152", "cudaGetDeviceProperties, in several public repositories' tests"},
 			Value{"tensor_float64", "1.39 TFLOP/s", nvl72u},
 			Value{"tensor_float32", "1250 TFLOP/s", nvl72u},

@@ -94,7 +94,7 @@ func timeOf(t *testing.T, text string) unit.Time {
 // asked reads what a command of a script asks for.
 func asked(t *testing.T, d *datadriven.TestData) (fidelity.Tolerance, fidelity.Head) {
 	tolerance := fidelity.Tolerance{}
-	head := fidelity.Head{Text: "Played by `collsim validate lab.toml`, on four cores."}
+	head := fidelity.Head{Text: "Executed by `collsim validate lab.toml`, on four cores."}
 	d.MaybeScanArgs(t, "bits", &tolerance.Bits)
 	d.MaybeScanArgs(t, "title", &head.Title)
 	for _, b := range []struct {

@@ -159,8 +159,8 @@ func (m *Machine) Figure(name string) *Figure {
 // its longest routes take the machine's hop. Where routes cross four links (NIC, leaf, spine and
 // back), each has a fourth.
 func (m *Machine) LinkLatency(preset string) unit.Time {
-	links := map[string]unit.Time{"leaf-spine": 4, "dragonfly": 5, "fat-tree": 6}[preset]
-	return max(m.Hop-stepOfGPU, 0) / max(links, 2)
+	links := unit.Time(max(topology.Lookup(preset).Links, 2))
+	return max(m.Hop-stepOfGPU, 0) / links
 }
 
 // Sketch describes a node on a line: "8 × h100-sxm ═ switch 367 GB/s, 8 NICs × 47.5 GB/s ═ rails".

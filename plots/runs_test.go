@@ -5,7 +5,7 @@ import (
 	"collsim/unit"
 )
 
-// The runs that the tests draw. Each is played by a small executor on an ideal network: a step
+// The runs that the tests draw. Each is executed by a small executor on an ideal network: a step
 // starts when the step before it has ended and its message has arrived, holds its lane for the time
 // of its bytes, and its message arrives a latency after its last byte has left.
 
@@ -32,8 +32,8 @@ const (
 	send   = trace.VerbSend
 )
 
-// play runs a program per track.
-func play(tracks []trace.Track, programs [][]step) *trace.Trace {
+// execute runs a program per track.
+func execute(tracks []trace.Track, programs [][]step) *trace.Trace {
 	t := &trace.Trace{Tracks: tracks}
 	type wire struct{ from, to int }
 	inFlight := map[wire][]unit.Time{} // arrival times, looked up by key only
@@ -129,7 +129,7 @@ func ringAllReduce(p, lanes, slices int, size unit.Bytes) *trace.Trace {
 			programs = append(programs, program)
 		}
 	}
-	return play(tracks, programs)
+	return execute(tracks, programs)
 }
 
 // recursiveDoubling is a recursive-doubling all-reduce on p ranks. The reduction takes as long as
@@ -168,7 +168,7 @@ func recursiveDoubling(p int, size unit.Bytes) *trace.Trace {
 			add(send, r+q)
 		}
 	}
-	return play(tracks, programs)
+	return execute(tracks, programs)
 }
 
 // everyKind is one lane with a step of each kind, and one that does little.

@@ -19,8 +19,8 @@ import (
 	"collsim/unit"
 )
 
-// later is a run as a machine may have played it: all takes percent as long, and the lanes of rank
-// r start r times as late.
+// later is a run as a machine may have executed it: all takes percent as long, and the lanes of
+// rank r start r times as late.
 func later(run *trace.Trace, percent, start unit.Time) *trace.Trace {
 	out := &trace.Trace{Tracks: run.Tracks}
 	for _, i := range run.Intervals {

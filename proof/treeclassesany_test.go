@@ -74,15 +74,15 @@ func newAnyTree(rng *rand.Rand) (*anyTree, collective.Spec) {
 	case 2:
 		x.phases[rng.IntN(n)].style = 1 + rng.IntN(2)
 	}
-	x.play()
+	x.execute()
 	for range rng.IntN(4) {
 		x.harm(rng)
 	}
 	return x, spec
 }
 
-// play has every height do what is right in each phase.
-func (x *anyTree) play() {
+// execute has every height do what is right in each phase.
+func (x *anyTree) execute() {
 	for lane := range x.does {
 		x.does[lane] = make([][]treeOp, x.heights+1)
 	}

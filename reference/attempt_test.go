@@ -16,7 +16,7 @@ import (
 func againstOther(t *testing.T, ours, theirs *schedule.Schedule, in [][]byte, accumulate Accumulate,
 	damage func(out [][]byte)) *BitComparison {
 	t.Helper()
-	other := (&Case{Schedule: theirs, Inputs: in, Accumulate: accumulate}).play(t)
+	other := (&Case{Schedule: theirs, Inputs: in, Accumulate: accumulate}).execute(t)
 	return compared(t, ours, in, func(_, out [][]byte) {
 		for rank := range out {
 			copy(out[rank], other[rank])

@@ -47,8 +47,8 @@ func normal(t *testing.T, s *schedule.Schedule, seed uint64) [][]byte {
 	return in
 }
 
-// play carries the case out, whose ranks are the schedule's, and returns the outputs.
-func (t *Case) play(test *testing.T) (out [][]byte) {
+// execute carries the case out, whose ranks are the schedule's, and returns the outputs.
+func (t *Case) execute(test *testing.T) (out [][]byte) {
 	test.Helper()
 	var err error
 	out, t.Report, err = typeOf(t.Schedule.Spec.Type).(tester).runAndCompare(t)
@@ -68,7 +68,7 @@ func compared(t *testing.T, s *schedule.Schedule, in [][]byte,
 	if in == nil {
 		x.Inputs = normal(t, s, 1)
 	}
-	ours := x.play(t)
+	ours := x.execute(t)
 	damaged := make([][]byte, s.Spec.Ranks)
 	for rank, out := range ours {
 		damaged[rank] = append([]byte{}, out...)
@@ -212,7 +212,7 @@ func TestCompareSaysThreeThings(t *testing.T) {
 			require.Nil(t, right.Disagree)
 
 			tree := scheduleOf(t, collective.AllReduce, "recursive-doubling", typ, 5, 100)
-			other := (&Case{Schedule: tree, Inputs: in}).play(t)
+			other := (&Case{Schedule: tree, Inputs: in}).execute(t)
 			order := compared(t, s, in, func(_, out [][]byte) {
 				for rank := range out {
 					copy(out[rank], other[rank])
@@ -274,7 +274,7 @@ func TestLooks(t *testing.T) {
 				changed := append([][]byte{}, in...)
 				what := op.String() + " without r2"
 				x := &suspect{Case: &Case{Schedule: s, typed: n}}
-				played := s
+				executed := s
 				switch changed[2] = x.neutral(in, 2); {
 				case twice && (op == collective.Min || op == collective.Max):
 					continue
@@ -282,12 +282,12 @@ func TestLooks(t *testing.T) {
 					changed[2], what = in[2], "prod with r2 twice"
 					changed = append(changed, in[2])
 					spec.Ranks++
-					played, err = a.Build(spec, algos.Options{})
+					executed, err = a.Build(spec, algos.Options{})
 					require.NoError(t, err)
 				case twice:
 					changed[2], what = n.twice(in[2]), op.String()+" with r2 twice"
 				}
-				theirs := (&Case{Schedule: played, Inputs: changed}).play(t)
+				theirs := (&Case{Schedule: executed, Inputs: changed}).execute(t)
 				got := compared(t, s, in, func(_, out [][]byte) {
 					for rank := range out {
 						copy(out[rank], theirs[rank])
@@ -315,7 +315,7 @@ func TestLooks(t *testing.T) {
 	got = compared(t, s, in, func(_, out [][]byte) { copy(out[1][:40], make([]byte, 40)) })
 	require.Equal(t, []string{"0, as where nothing was written"}, got.Outside[9].Looks)
 	half := (&Case{Schedule: scheduleOf(t, collective.AllReduce, "ring", dtype.Float32, 2, 60),
-		Inputs: in[:2]}).play(t)
+		Inputs: in[:2]}).execute(t)
 	got = compared(t, s, in, func(_, out [][]byte) { copy(out[1][:40], half[0]) })
 	require.Equal(t, []string{"a partial sum, r0 + r1 alone"}, got.Outside[0].Looks)
 	got = compared(t, s, in, func(_, out [][]byte) { copy(out[1][:4], []byte{0, 0, 0, 0x7f}) })

@@ -247,7 +247,7 @@ func inRankOrder(t testing.TB, spec collective.Spec) *schedule.Schedule {
 	return s
 }
 
-// readProgram is one of the programs that hw/host plays, too.
+// readProgram is one of the programs that hw/host executes, too.
 func readProgram(t testing.TB, name string) *schedule.Schedule {
 	t.Helper()
 	text, err := os.ReadFile("testdata/programs/" + name + ".schedule")

@@ -44,7 +44,7 @@ func explainedBits(t *testing.T, s *schedule.Schedule, accumulate Accumulate) {
 	t.Helper()
 	spec := s.Spec
 	x := &Case{Schedule: s, Inputs: normal(t, s, 1), Accumulate: accumulate}
-	out := x.play(t)
+	out := x.execute(t)
 	width := int64(spec.Type.Width())
 	for rank := range spec.Ranks {
 		for e := range spec.Out(rank) {

@@ -54,7 +54,7 @@ func ranOn(r *run.Report) (list []string) {
 	for _, result := range r.Results {
 		if m := result.Measured; m.Executed() && !seen[m.RanOn.String()] {
 			seen[m.RanOn.String()] = true
-			list = append(list, "played on "+m.RanOn.String())
+			list = append(list, "executed on "+m.RanOn.String())
 		}
 	}
 	return list

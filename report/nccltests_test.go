@@ -17,7 +17,7 @@ import (
 	"collsim/unit"
 )
 
-// byNCCL is a result that NCCL has played.
+// byNCCL is a result that NCCL has executed.
 func byNCCL(spec collective.Spec, t unit.Time, wrong int64, chose string) *run.Result {
 	c := &run.Comparison{}
 	c.Wrong = wrong
@@ -29,7 +29,7 @@ func byNCCL(spec collective.Spec, t unit.Time, wrong int64, chose string) *run.R
 }
 
 // TestNCCLTests: the columns are those of nccl-tests, which the reader of its logs reads: a call in
-// place joins the same one out of place, what another executor has played is left out, and so is
+// place joins the same one out of place, what another executor has executed is left out, and so is
 // what has failed.
 func TestNCCLTests(t *testing.T) {
 	sum := collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Float32,

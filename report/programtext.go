@@ -114,7 +114,7 @@ func measuredProgram(r *run.ProgramResult) string {
 	m := r.Measured
 	switch {
 	case m.Skipped != "":
-		return fmt.Sprintf("on %v not played: %s", m.Executor, m.Skipped)
+		return fmt.Sprintf("on %v not executed: %s", m.Executor, m.Skipped)
 	case m.Failure != nil:
 		return fmt.Sprintf("on %v it failed: %v", m.Executor, m.Failure)
 	case len(r.Differs) > 0:

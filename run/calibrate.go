@@ -16,14 +16,15 @@ import (
 // CalibrateOptions holds the options of measuring a machine.
 type CalibrateOptions struct {
 	// Sizes of messages; if there are none, powers of 4 up to what the network takes measuringTime
-	// for, by the scenario's bandwidth, at most 16 MiB; in a lab the four largest of them and 256 B,
-	// since its wires let a few frames through at no cost where they were idle.
+	// for, by the scenario's bandwidth, at most 16 MiB; in a lab the four largest of them and 256
+	// B, since its wires let a few frames through at no cost where they were idle.
 	Sizes []unit.Bytes
 	// Budget bounds what an experiment sends from a rank; the largest size if 0.
 	Budget unit.Bytes
 	// Repetitions and Warmup are the scenario's if they are 0 and negative.
 	Repetitions, Warmup int
-	// Executor is the one to be measured where the points of the scenario differ; "" is the first's.
+	// Executor is the one to be measured where the points of the scenario differ; "" is the
+	// first's.
 	Executor string
 }
 
@@ -101,7 +102,7 @@ func (c *Calibration) choose(executor string) error {
 	}
 	switch {
 	case c.Point == nil:
-		return points[0].Refuse("hardware.executor", "no point is played on "+executor, "")
+		return points[0].Refuse("hardware.executor", "no point is executed on "+executor, "")
 	case len(networks) > 1:
 		return fmt.Errorf("the scenario has %d networks: one is measured at a time",
 			len(networks))
@@ -114,7 +115,7 @@ func (c *Calibration) choose(executor string) error {
 				c.Point.Topology.Ranks), "")
 	}
 	if len(hardware) > 1 {
-		c.Notes = append(c.Notes, fmt.Sprintf("points of the scenario are played in %d ways: measured "+
+		c.Notes = append(c.Notes, fmt.Sprintf("points of the scenario are executed in %d ways: measured "+
 			"is that of the first, %s", len(hardware), c.executedOn()))
 	}
 	return nil
@@ -141,8 +142,9 @@ const (
 	largest     = 4              // sizes of a lab, and then
 	labSize     = 256 * unit.Byte
 	localBudget = 64 * unit.MiB // of copies and sums, which take no network
-	// sent is about how many times the largest size a class has on its wires, one after the other, in
-	// a repetition of all experiments with sizes 4 times as large each and a budget of the largest.
+	// sent is about how many times the largest size a class has on its wires, one after the other,
+	// in a repetition of all experiments with sizes 4 times as large each and a budget of the
+	// largest.
 	sent = 26
 )
 
@@ -196,7 +198,7 @@ func (c *Calibration) Measure(ctx context.Context, d hw.Executor, done func()) e
 	}
 	samples, err := c.Campaign.Measure(ctx, d, c.Env)
 	if ctx.Err() != nil && len(samples) > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("interrupted: %d of %s were played, and the figures "+
+		c.Notes = append(c.Notes, fmt.Sprintf("interrupted: %d of %s were executed, and the figures "+
 			"rest on these alone", len(samples), prose.Plural(len(c.Campaign.Experiments),
 			"experiment")))
 		if fit, failed := calibrate.Solve(c.Campaign.Parameters, samples,

@@ -123,9 +123,9 @@ func measuredWith(t *testing.T, text string) *run.Calibration {
 	cost.Overhead, cost.ReduceRate = unit.Microsecond, 2*unit.Rate(unit.GB)
 	cost.CopyRate = 4 * unit.Rate(unit.GB)
 	c := planned(t, loadText(t, text), run.CalibrateOptions{Warmup: -1})
-	played := 0
-	require.NoError(t, c.Measure(t.Context(), &truth{graph: graph, cost: cost}, func() { played++ }))
-	require.Equal(t, len(c.Campaign.Experiments), played)
+	executed := 0
+	require.NoError(t, c.Measure(t.Context(), &truth{graph: graph, cost: cost}, func() { executed++ }))
+	require.Equal(t, len(c.Campaign.Experiments), executed)
 	return c
 }
 
@@ -213,25 +213,25 @@ func TestCalibrationOptions(t *testing.T) {
 	require.Equal(t, 3, failure.Rank)
 }
 
-// TestCalibrationInterrupted: the figures are those of what was played, and the preset says so.
+// TestCalibrationInterrupted: the figures are those of what was executed, and the preset says so.
 func TestCalibrationInterrupted(t *testing.T) {
 	s := loadText(t, guessed)
 	c := planned(t, s, run.CalibrateOptions{Warmup: -1})
 	graph, err := c.Point.Topology.Graph()
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
-	played, all := 0, len(c.Campaign.Experiments)
+	executed, all := 0, len(c.Campaign.Experiments)
 	err = c.Measure(ctx, &truth{graph: graph, cost: device.Ideal()}, func() {
-		if played++; played == all/2 {
+		if executed++; executed == all/2 {
 			cancel()
 		}
 	})
 	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, all/2, played)
+	require.Equal(t, all/2, executed)
 	require.NotNil(t, c.Fit)
 	require.Len(t, c.Fit.Residuals, all/2)
-	require.Contains(t, c.Preset(), fmt.Sprintf("Note: interrupted: %d of %d experiments were played",
-		all/2, all))
+	require.Contains(t, c.Preset(), fmt.Sprintf(
+		"Note: interrupted: %d of %d experiments were executed", all/2, all))
 
 	c = planned(t, s, run.CalibrateOptions{Warmup: -1})
 	require.ErrorIs(t, c.Measure(ctx, &truth{graph: graph, cost: device.Ideal()}, nil),
@@ -282,7 +282,7 @@ func TestCalibrationJSON(t *testing.T) {
 }
 
 // TestCalibrationMemory: an experiment that takes more memory than there is, is refused before any
-// is played.
+// is executed.
 func TestCalibrationMemory(t *testing.T) {
 	s := loadText(t, "[topology]\npreset = \"switch\"\nranks = 4\nbandwidth = \"1 GB/s\"\n"+
 		"latency = \"1 us\"\n"+work)
@@ -291,9 +291,9 @@ func TestCalibrationMemory(t *testing.T) {
 	require.NoError(t, err)
 	defer h.Close()
 	s.Free = run.Memory{Bytes: 100 * unit.MiB, Of: "the control group"}
-	played := 0
-	err = c.Measure(context.Background(), &sized{h, &played}, nil)
+	executed := 0
+	err = c.Measure(context.Background(), &sized{h, &executed}, nil)
 	require.ErrorContains(t, err, "64 MiB ping-pong: its real execution takes up to")
 	require.ErrorContains(t, err, "the control group has 100 MiB left")
-	require.Zero(t, played)
+	require.Zero(t, executed)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // TestChangedLinks: what is told of a network with a changed link is the same whether its links are
-// listed or not, and whether ranks stand for others or all are played: the line at the top, the
+// listed or not, and whether ranks stand for others or all are executed: the line at the top, the
 // link that limits, and what each link did.
 func TestChangedLinks(t *testing.T) {
 	flat := func(preset string, ranks int, bandwidth unit.Rate) *topology.Params {

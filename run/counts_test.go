@@ -66,14 +66,14 @@ func TestClasses(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, ran.Messages, e.Messages, text)
 		folds[ran.Folded != nil]++
-		played := 0
+		executed := 0
 		if f := ran.Folded; f != nil {
-			played = len(f.Ends) / f.Lanes
+			executed = len(f.Ends) / f.Lanes
 		}
 		if n := classesOf(m.whole, p); n > 0 { // else that is only known while they are
-			require.LessOrEqual(t, int64(played), n, text)
+			require.LessOrEqual(t, int64(executed), n, text)
 			if !m.whole.HasRoles() {
-				require.EqualValues(t, played, n, text)
+				require.EqualValues(t, executed, n, text)
 			}
 			known++
 		}

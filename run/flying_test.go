@@ -37,7 +37,7 @@ func TestMemoryOfMessages(t *testing.T) {
 	}
 }
 
-// TestEstimateOfNothing: of what has no elements nothing is played, and no bound is searched.
+// TestEstimateOfNothing: of what has no elements nothing is executed, and no bound is searched.
 func TestEstimateOfNothing(t *testing.T) {
 	s, err := Load("s.toml", []byte("[topology]\npreset = \"fat-tree\"\nranks = 9798\n"+
 		"bandwidth = \"12.5 GB/s\"\nlatency = \"500 ns\"\n[collective]\nkind = \"all_to_all\"\n"+

@@ -225,7 +225,7 @@ func (s *Scenario) fromFile(p *scenarios.Point, spec collective.Spec,
 		return nil, err
 	}
 	if src.format.Dataless && p.Teams != nil {
-		return nil, fmt.Errorf("%s holds messages without data, of all ranks: no teams can play it",
+		return nil, fmt.Errorf("%s holds messages without data, of all ranks: no teams can execute it",
 			src.name)
 	}
 	if spec.Kind.Splits() && spec.Kind != collective.Custom && !src.format.Dataless {

@@ -289,7 +289,8 @@ func repeated(text string) string {
 	return strings.Join(out, "\n") + "\n"
 }
 
-// TestValidateBack: backward passes are played, those of two passes twice; local ones move nothing.
+// TestValidateBack: backward passes are executed, those of two passes twice; local ones move
+// nothing.
 func TestValidateBack(t *testing.T) {
 	for set, want := range map[string]string{
 		`collective.gradient="full"`:  fidelity.Equal,

@@ -30,7 +30,8 @@ func TestMain(m *testing.M) {
 	os.Exit(tier.Main(m))
 }
 
-// agrees has a host play a schedule on numbers, and compares what comes out with the interpreter's.
+// agrees has a host execute a schedule on numbers, and compares what comes out with the
+// interpreter's.
 func agrees(t *testing.T, h hw.Executor, s *schedule.Schedule, numbers [][]float32) {
 	t.Helper()
 	job := hw.Job{Schedule: s, Env: hw.Env{Slots: 8}}
@@ -94,7 +95,7 @@ func allSchedules(ranks []int, f func(s *schedule.Schedule, r *rand.Rand)) {
 	}
 }
 
-// TestHost: every algorithm, played for real, gives the bits that the interpreter gives: on
+// TestHost: every algorithm, executed for real, gives the bits that the interpreter gives: on
 // goroutines, and on a process for every rank.
 func TestHost(t *testing.T) {
 	for _, c := range []struct {
@@ -131,7 +132,7 @@ func TestHostPlaysOthers(t *testing.T) {
 	require.NoError(t, err)
 	defer h.Close()
 	samples.Each(t, "msccl_xml", func(t *testing.T, set samples.Set) {
-		played := 0
+		executed := 0
 		for _, c := range set.Cases {
 			in, err := os.Open(set.Path(c["file"]))
 			require.NoError(t, err)
@@ -147,8 +148,8 @@ func TestHostPlaysOthers(t *testing.T) {
 			numbers, err := reference.Inputs[float32](s.Spec, reference.Normal, 7)
 			require.NoError(t, err)
 			agrees(t, h, s, numbers)
-			played++
+			executed++
 		}
-		require.Equal(t, samples.Of(set, 27, 112), played)
+		require.Equal(t, samples.Of(set, 27, 112), executed)
 	})
 }

@@ -17,8 +17,10 @@ const mostInNode = 16
 // hasNCCL reports whether a device is a GPU of NVIDIA's, and whether NCCL's graphs of nodes of such
 // GPUs were recorded (nccl.Machines).
 func hasNCCL(device string) (is, isKnown bool) {
-	known := []string{"h100-sxm", "h200", "a100-40gb", "a100-80gb", "v100-16gb", "v100-32gb"}
-	return system.ModelOf(device).SM > 0, slices.Contains(known, device)
+	isKnown = slices.ContainsFunc(nccl.Machines(), func(m nccl.Machine) bool {
+		return slices.Contains(m.Recorded, device)
+	})
+	return system.ModelOf(device).SM > 0, isKnown
 }
 
 // ncclFits reports whether NCCL's model knows nodes like those of a point.

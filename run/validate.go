@@ -201,7 +201,7 @@ func (v *validator) tooLarge(s *schedule.Schedule, p *scenarios.Point) string {
 	if !known || need <= unit.Bytes(there) {
 		return ""
 	}
-	return fmt.Sprintf("it takes %v of memory to play it: %s has %v left", need, of,
+	return fmt.Sprintf("it takes %v of memory to execute it: %s has %v left", need, of,
 		unit.Bytes(there))
 }
 
@@ -255,7 +255,7 @@ func (v *validator) instead(m *made, executed *schedule.Schedule, result *Result
 	return v.carryOut(&made{algorithm: m.algorithm, whole: executed,
 		members: []member{{executed, 1}},
 		another: func(spec collective.Spec) (*schedule.Schedule, error) {
-			return nil, errors.New("the library's algorithm is known for what was played alone")
+			return nil, errors.New("the library's algorithm is known for what was executed alone")
 		}}, result)
 }
 

@@ -18,7 +18,7 @@ import (
 	"collsim/unit"
 )
 
-// stub plays on goroutines, tells times of its own, and may change what comes of it.
+// stub executes on goroutines, tells times of its own, and may change what comes of it.
 type stub struct {
 	hw.Executor
 	change func(job *hw.Job, r *hw.Result) (*hw.Result, error)
@@ -41,7 +41,7 @@ func (s *stub) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	return s.change(job, r)
 }
 
-// validated plays a scenario on a stub.
+// validated executes a scenario on a stub.
 func validated(t *testing.T, text string, change func(*hw.Job, *hw.Result) (*hw.Result, error),
 	set ...string) *run.Report {
 	t.Helper()
@@ -117,7 +117,7 @@ func TestValidate(t *testing.T) {
 	require.InDelta(t, 0.2464, back.Fidelity.Algorithms[0]["error_p90"], 1e-12)
 }
 
-// Data, tensors, teams and kinds whose outputs differ from rank to rank are played and compared.
+// Data, tensors, teams and kinds whose outputs differ from rank to rank are executed and compared.
 func TestValidateAll(t *testing.T) {
 	for name, set := range map[string][]string{
 		"normal data":   {`check.data="normal"`},
@@ -207,7 +207,7 @@ func TestValidateFails(t *testing.T) {
 	require.Equal(t, "4 ranks: the hardware has 3", r.Results[0].Measured.Skipped)
 }
 
-// TestValidatePlayed: where something else was played, its time and its bits are predicted.
+// TestValidatePlayed: where something else was executed, its time and its bits are predicted.
 func TestValidatePlayed(t *testing.T) {
 	s, err := run.Load("s.toml", []byte(four), run.LoadOptions{
 		Only: []string{"algorithm=recursive-doubling,bytes=1024"}})
@@ -321,32 +321,32 @@ func TestLabs(t *testing.T) {
 	}
 }
 
-// TestValidateMemory: what takes more memory than there is, is simulated and not played, and it is
-// said what it takes and what there is; that is asked before anything is made.
+// TestValidateMemory: what takes more memory than there is, is simulated and not executed, and it
+// is said what it takes and what there is; that is asked before anything is made.
 func TestValidateMemory(t *testing.T) {
 	for _, test := range []struct {
 		left  int64
 		known bool
-		want  int // of the points, how many are played
+		want  int // of the points, how many are executed
 		why   string
 	}{
 		{0, false, 4, ""},
 		{1 << 40, true, 4, ""},
-		{1, true, 0, "KiB of memory to play it: the control group has 1 B left"},
-		{50 << 10, true, 2, "KiB of memory to play it: the control group has 50 KiB left"},
+		{1, true, 0, "KiB of memory to execute it: the control group has 1 B left"},
+		{50 << 10, true, 2, "KiB of memory to execute it: the control group has 50 KiB left"},
 	} {
 		s, err := run.Load("s.toml", []byte(four), run.LoadOptions{})
 		require.NoError(t, err)
-		played := 0
+		executed := 0
 		r, err := s.Validate(context.Background(), run.ValidateOptions{
 			Memory: func() (int64, string, bool) { return test.left, "the control group", test.known },
 			Open: func(context.Context, *scenarios.Hardware, *topology.Graph) (hw.Executor, error) {
 				h, err := host.New(host.Config{})
-				return &sized{h, &played}, err
+				return &sized{h, &executed}, err
 			}})
 		require.NoError(t, err)
 		require.Len(t, r.Results, 4)
-		require.Equal(t, test.want, played)
+		require.Equal(t, test.want, executed)
 		for _, result := range r.Results {
 			if result.Measured.Skipped != "" {
 				require.Contains(t, result.Measured.Skipped, test.why)
@@ -355,13 +355,13 @@ func TestValidateMemory(t *testing.T) {
 	}
 }
 
-// sized counts what it plays.
+// sized counts what it executes.
 type sized struct {
 	*host.Host
-	played *int
+	executed *int
 }
 
 func (s *sized) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
-	*s.played++
+	*s.executed++
 	return s.Host.Run(ctx, job)
 }

@@ -17,11 +17,6 @@ func (v *view) preset(t *Topology) bool {
 	p, ok := v.flat("topology", needed)
 	t.Preset, t.Ranks, t.Bandwidth, t.Latency = p.Preset, p.Ranks, p.Bandwidth, p.Latency
 	t.params = p
-	if links := t.Ranks * (t.Ranks - 1); t.Preset == "full-mesh" && links > topology.MaxNumbered {
-		v.fail("topology.ranks", problem{fmt.Sprintf("a full mesh of so many ranks has %d links; "+
-			"at most %d are expected", links, topology.MaxNumbered), ""})
-		return false
-	}
 	return ok
 }
 
@@ -39,7 +34,8 @@ func (v *view) flat(under string, ranks int) (p topology.Params, ok bool) {
 		return p, false // reported
 	}
 	p.Preset, ok = need[string](v, at+"preset", "a preset is expected")
-	takes := takenBy(p.Preset)
+	preset := topology.Lookup(p.Preset)
+	takes := preset.Takes
 	whole := func(key string, into *int) {
 		if slices.Contains(takes, key) {
 			v.use(at + key)
@@ -73,7 +69,7 @@ func (v *view) flat(under string, ranks int) (p topology.Params, ok bool) {
 		p.Oversubscription, ok = unit.Share(math.Round(factor*1e6)), ok && readable
 	}
 	if ranks == needed {
-		ok = v.counted(under, takes) && ok
+		ok = v.counted(under, &preset) && ok
 	}
 	var ok1, ok2, ok3 bool
 	v.use(at+"bandwidth", at+"latency", at+"multimem")
@@ -83,43 +79,25 @@ func (v *view) flat(under string, ranks int) (p topology.Params, ok bool) {
 	return p, ok && ok1 && ok2 && ok3
 }
 
-// counted asks for the number of ranks of a preset that takes such keys, if nothing else says it.
-func (v *view) counted(under string, takes []string) bool {
-	expected := "the number of ranks is expected"
-	switch {
-	case takes == nil, slices.Contains(takes, "shape"):
+// counted asks for the number of ranks of a preset, if nothing given says it. Grids are asked for
+// their shape by topology.Build.
+func (v *view) counted(under string, preset *topology.Preset) bool {
+	given := func(key string) bool { return v.has(under + "." + key) }
+	others := preset.SetsRanks
+	if preset.Name == "" || slices.Contains(preset.Needs, "shape") || given("ranks") ||
+		slices.ContainsFunc(others, given) {
 		return true
-	case slices.Contains(takes, "a"):
-		if v.has(under+".a") || v.has(under+".p") || v.has(under+".h") {
-			return true
-		}
-		expected = "the number of ranks, or a, p and h, are expected"
-	case v.has(under+".k") && v.is(under+".preset", "fat-tree"):
-		return true
-	case v.is(under+".preset", "fat-tree"):
-		expected = "the number of ranks, or k, is expected"
 	}
-	if v.has(under + ".ranks") {
-		return true
+	expected := "the number of ranks is expected"
+	switch last := len(others) - 1; {
+	case last == 0:
+		expected = "the number of ranks, or " + others[0] + ", is expected"
+	case last > 0:
+		expected = "the number of ranks, or " + strings.Join(others[:last], ", ") + " and " +
+			others[last] + ", are expected"
 	}
 	v.missing(under, "ranks", expected, v.example(under+".ranks"))
 	return false
-}
-
-// is reports whether a key is given with that text.
-func (v *view) is(at, text string) bool {
-	given, _, _ := fetch[string](v, at)
-	return given == text
-}
-
-// takenBy lists the keys that a preset takes, beside bandwidth and latency.
-func takenBy(preset string) []string {
-	for _, p := range topology.Catalogue() {
-		if p.Name == preset {
-			return p.Takes
-		}
-	}
-	return nil
 }
 
 // idleParam says which presets would take a parameter that none here does; empty for other keys.
@@ -134,7 +112,7 @@ func idleParam(k *Key) string {
 	}
 	var takers []string
 	for _, name := range presetNames(k.table()) {
-		if slices.Contains(takenBy(name), k.name()) {
+		if slices.Contains(topology.Lookup(name).Takes, k.name()) {
 			takers = append(takers, name)
 		}
 	}
@@ -283,8 +261,7 @@ func (v *view) seating(t *Topology) bool {
 func (t *Topology) spreads() bool {
 	return slices.ContainsFunc([]*topology.Params{&t.params, t.params.Node, t.params.Network},
 		func(p *topology.Params) bool {
-			return p != nil && (p.Preset == "fat-tree" || p.Preset == "leaf-spine" ||
-				p.Preset == "rails" && p.Oversubscription != 0)
+			return p != nil && p.HasSpines()
 		})
 }
 

@@ -42,7 +42,7 @@ func markdownPresets() string {
 	b.WriteString("\n| preset | takes | shape |\n|---|---|---|\n")
 	for _, p := range topology.Catalogue() {
 		takes := "`" + strings.Join(p.Takes, "` `") + "`"
-		if p.Name == "rails" {
+		if p.OnlyNICs {
 			takes = "`oversubscription`, in `[topology.network]` only"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", p.Name, takes, escape(p.Text))

@@ -69,9 +69,9 @@ func hardwareKeys() []Key {
 	return append([]Key{
 		{Path: "hardware.executor", kind: aChoice, Values: executors(),
 			Default: `"host"`, Example: `"mpi"`, Sweep: true,
-			Doc: "What plays the schedules: host, the processors of this machine or of hosts; callbacks, " +
-				"one thread that waits for nothing and runs what messages make ready; mpi, Open MPI; " +
-				"cuda, our steps on the GPUs of this machine or of hosts; or nccl, NCCL on the GPUs of " +
+			Doc: "What executes the schedules: host, the processors of this machine or of hosts; " +
+				"callbacks, one thread that waits for nothing and runs what messages make ready; mpi, Open " +
+				"MPI; cuda, our steps on the GPUs of this machine or of hosts; or nccl, NCCL on the GPUs of " +
 				"this machine."},
 		{Path: "hardware.transport", kind: aChoice, Values: transports()[1:],
 			Default: "goroutines; tcp with hosts and in a lab", Example: `"tcp"`, Sweep: true,
@@ -82,7 +82,7 @@ func hardwareKeys() []Key {
 			Doc: "What messages go over: what is there, or a lab, network namespaces that are wired as " +
 				"the topology is, with its bandwidths (Linux, root)."},
 		{Path: "hardware.library", kind: aFlag, Default: "false", Example: "true", Sweep: true,
-			Doc: "Whether Open MPI does the collective by its own algorithm of the same name, or plays " +
+			Doc: "Whether Open MPI does the collective by its own algorithm of the same name, or executes " +
 				"the steps of ours."},
 		{Path: "hardware.hosts", kind: aNames, Default: "this machine",
 			Example: `["node1", "node2"]`,
@@ -99,11 +99,11 @@ func measureKeys() []Key {
 	return []Key{
 		{Path: "hardware.ranks", kind: aWhole, min: 1, max: maxHardware, Default: "any number",
 			Example: "8",
-			Doc:     "Ranks that the hardware has: what has more is simulated and not played."},
+			Doc:     "Ranks that the hardware has: what has more is simulated and not executed."},
 		{Path: "hardware.repetitions", kind: aWhole, min: 1, max: maxRepetitions, Default: "5",
-			Example: "20", Doc: "How often each schedule is played and timed; the median counts."},
+			Example: "20", Doc: "How often each schedule is executed and timed; the median counts."},
 		{Path: "hardware.warmup", kind: aWhole, min: 0, max: maxRepetitions, Default: "1",
-			Example: "5", Doc: "How often it is played before that, untimed."},
+			Example: "5", Doc: "How often it is executed before that, untimed."},
 		{Path: "hardware.timeout", kind: aTime, max: maxWait, Default: `"30 s"`, Example: `"5 s"`,
 			Doc: "How long a run may make no progress, or a peer say nothing, before it is ended."},
 		{Path: "hardware.tolerance.bits", kind: aChoice, Values: []string{"equal", "any"},

@@ -75,7 +75,7 @@ var sections = []section{
 	{"benchmark", false, "A loop of calls, one behind the other, as nccl-tests times them. With " +
 		"this table, which may be empty, every collective has the time of a call of the loop beside " +
 		"that of one call alone: see [benchmark.md](benchmark.md)."},
-	{"hardware", false, "What `collsim validate` plays the schedules on, for real: see " +
+	{"hardware", false, "What `collsim validate` executes the schedules on, for real: see " +
 		"[hardware.md](hardware.md). A simulation has no use for it."},
 	{"hardware.tolerance", false, "How far measured times and bits may be from what was predicted " +
 		"before `collsim validate` exits with 1; mostly written in one line, `tolerance = { … }`."},
@@ -170,18 +170,12 @@ func runKeys() []Key {
 			Doc: "Whether a message goes on while it arrives, or when it is there (with fifo)."},
 		{Path: "sim.engine", kind: aChoice, Values: engines(), Default: `"best"`, Example: `"event"`,
 			Sweep: true,
-			Doc: "What plays the schedule; the time is the same. Event plays every rank. Fold plays one " +
-				"of those that do the same, where it can prove that they do: the schedule has a group, " +
-				"its blocks are of one size, and the network, its routes, starts and slowdowns look the " +
-				"same from each of them. Where a few ranks or links are slow or late, it plays such " +
-				"ranks with a time for each, if what is late makes others late evenly, as in rings " +
-				"(best tries that from 1,024 ranks on); in a tree on a switch, such ranks and those " +
-				"that they make late one by one. Sweep plays every rank, a row of steps at a time, in " +
-				"an order that it guesses and verifies: two-sided steps, and with fluid sharing flows " +
-				"that never meet on a link. Best is fold where that can be, else sweep if there are " +
-				"1,024 ranks with a group, else event, as it is where a trace or the critical path is " +
-				"wanted; but for a picture of more than 16,777,216 steps fold draws the rank that " +
-				"stands for others; the result tells which it was."},
+			Doc: "Which engine simulates the schedule; the time is the same. Event simulates every rank. " +
+				"Fold simulates one rank for all that do the same, and ranks that are late with a time for " +
+				"each, where it can prove that this is exact. Sweep simulates every rank, a row of steps at " +
+				"a time, in an order that it guesses and verifies. Best is fold where that can be, else " +
+				"sweep if there are 1,024 ranks with a group, else event, which timelines and the critical " +
+				"path take, too. Results say which it was: see [performance.md](performance.md)."},
 		{Path: "sim.slots", kind: aWhole, min: 0, max: maxSlots, Default: "the device's",
 			Example: "8", Sweep: true,
 			Doc: "Messages that may lie at the end of a connection unread; 0 is any number. A schedule " +
@@ -216,7 +210,7 @@ func collectiveKeys() []Key {
 			Doc: "How: a name of `collsim list algorithms`, parameters in brackets, as " +
 				"\"chain(segment=512KiB)\", or a schedule from a file, as \"file:my.xml\" (formats: " +
 				"`collsim list formats`); \"all\" is every one that can do it, \"fastest\" the one of " +
-				"them whose simulation takes the least time. Files and what libraries play, as " +
+				"them whose simulation takes the least time. Files and what libraries execute, as " +
 				"\"openmpi:ring\", are not among these."},
 		{Path: "collective.dtype", kind: aDataType, Values: dtypeNames(), Default: `"float32"`,
 			Example: `"bfloat16"`, Axis: true, Sweep: true, Doc: "Type of an element."},

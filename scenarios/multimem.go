@@ -3,6 +3,7 @@ package scenarios
 import (
 	"slices"
 
+	"collsim/device"
 	"collsim/topology"
 )
 
@@ -30,7 +31,7 @@ func (t *Topology) Multicasts(ranks []int, perNode int) bool {
 			team[i] = int32(ranks[i])
 		}
 	}
-	if node := t.params.Node; t.homes != nil && node != nil && node.Preset == "switch" {
+	if node := t.params.Node; t.homes != nil && node != nil && node.OneSwitch() {
 		apart := func(rank int32) bool { return t.homes[rank].node != t.homes[team[0]].node }
 		return node.Multimem && !slices.ContainsFunc(team, apart) // without a graph of all nodes
 	}
@@ -77,12 +78,6 @@ func (t *Topology) Aggregates(ranks []int, perNode int) bool {
 func (v *view) multicasts(at, preset string) bool {
 	it, _ := v.given("device.preset")
 	name, _ := it.value.(string)
-	return preset == "switch" && at != "topology.network." && v.byName().of == nil &&
-		slices.Contains(multicasting(), name)
-}
-
-// multicasting lists the devices whose boards have such switches. (A GH200 is sold on others, too:
-// there multimem is to be given.)
-func multicasting() []string {
-	return []string{"h100-sxm", "h200", "b200", "gb200", "b300", "gb300"}
+	return topology.Lookup(preset).OneSwitch && at != "topology.network." && v.byName().of == nil &&
+		device.Multicasts(name)
 }

@@ -131,9 +131,6 @@ func (v *view) topology() *Topology {
 	if !ok || !readable {
 		return nil
 	}
-	if t.simple() && len(t.changes)+len(groups) == 0 {
-		return t
-	}
 	g, blame, err := t.build()
 	if err != nil {
 		v.blame(t, blame, err)
@@ -146,13 +143,6 @@ func (v *view) topology() *Topology {
 	}
 	t.altered = g.Altered()
 	return t
-}
-
-// simple reports whether nothing can be wrong with the network that has not been looked at: it need
-// not be built to be judged.
-func (t *Topology) simple() bool {
-	return len(t.params.Places) == 0 && !t.params.Multimem &&
-		(t.Preset == "switch" || t.Preset == "full-mesh" || t.Preset == "ring")
 }
 
 // hand reads what [topology] says where links are given by hand: the number of ranks, if it wants

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,7 +31,6 @@ func loadTopology(t *testing.T, lines string, set ...string) *Topology {
 
 // TestPresets: what the keys say is what package topology is asked for, of each of its presets.
 func TestPresets(t *testing.T) {
-	seen := map[string]bool{}
 	for _, c := range []struct {
 		lines string
 		want  topology.Params
@@ -53,7 +53,6 @@ func TestPresets(t *testing.T) {
 			topology.Params{Preset: "dragonfly", Ranks: 8, Places: []int{7, 6, 5, 4, 3, 2, 1, 0},
 				Routing: topology.ECMP}},
 	} {
-		seen[c.want.Preset] = true
 		c.want.Bandwidth, c.want.Latency = gbs, unit.Microsecond
 		net := loadTopology(t, fmt.Sprintf("preset = %q\n", c.want.Preset)+c.lines+figures)
 		requireGraph(t, c.want, net)
@@ -61,8 +60,26 @@ func TestPresets(t *testing.T) {
 		require.Equal(t, 1, net.Nodes)
 		require.Equal(t, gbs, net.Bandwidth)
 	}
+}
+
+// TestEveryPreset: each preset for GPUs may be named, with four ranks.
+func TestEveryPreset(t *testing.T) {
 	for _, p := range topology.Catalogue() {
-		require.True(t, seen[p.Name] || p.Name == "rails", p.Name)
+		if p.OnlyNICs {
+			continue
+		}
+		lines, want := "ranks = 4", topology.Params{Ranks: 4}
+		if slices.Contains(p.Needs, "shape") {
+			lines, want = "shape = [2, 2]", topology.Params{Shape: []int{2, 2}}
+		}
+		if slices.Contains(p.Needs, "k") {
+			lines, want.K = lines+"\nk = 4", 4
+		}
+		want.Preset, want.Bandwidth, want.Latency = p.Name, gbs, unit.Microsecond
+		if want.HasSpines() {
+			want.Routing = topology.ECMP
+		}
+		requireGraph(t, want, loadTopology(t, fmt.Sprintf("preset = %q\n", p.Name)+lines+figures))
 	}
 }
 

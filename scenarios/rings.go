@@ -31,7 +31,7 @@ func (t *Topology) Rings(ranks []int, channels int) [][]int32 {
 	if t.Nodes == 1 {
 		perNode = n
 	}
-	if t.homes == nil || t.params.Node == nil || t.params.Node.Preset == "switch" || channels < 1 ||
+	if t.homes == nil || t.params.Node == nil || t.params.Node.OneSwitch() || channels < 1 ||
 		perNode <= 2 || perNode > mostRanksOfRings {
 		return nil
 	}

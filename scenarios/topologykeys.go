@@ -104,7 +104,7 @@ func flatKeys(table, shape string) []Key {
 func presetNames(table string) []string {
 	var names []string
 	for _, p := range topology.Catalogue() {
-		if p.Name != "rails" || table == "topology.network" {
+		if !p.OnlyNICs || table == "topology.network" {
 			names = append(names, p.Name)
 		}
 	}
@@ -135,6 +135,6 @@ func singleKeys() []Key {
 			Example: "1.5", Sweep: true,
 			Doc: "Factor on all that the rank's device takes time for; links keep their speed. " +
 				"With a few slow ranks among 1,024 or more, rings and the like, and trees on a switch, " +
-				"are still played by fold."},
+				"are still simulated by fold."},
 	}
 }

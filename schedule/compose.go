@@ -127,7 +127,7 @@ func (c *composer) add(given *Part) error {
 		}
 	}
 	if len(p.Ranks) != p.Schedule.Spec.Ranks {
-		return fmt.Errorf("%d ranks are to play a schedule of %d", len(p.Ranks), p.Schedule.Spec.Ranks)
+		return fmt.Errorf("%d ranks are to execute a schedule of %d", len(p.Ranks), p.Schedule.Spec.Ranks)
 	}
 	if c.s.teams != nil {
 		return c.addTeam(p.Part)
@@ -151,7 +151,7 @@ func (c *composer) add(given *Part) error {
 	}
 	for i, rank := range p.Ranks {
 		if rank < 0 || rank >= c.s.Spec.Ranks || p.place != nil && p.place[rank] >= 0 {
-			return fmt.Errorf("rank %d is none of the %d, or plays twice", rank, c.s.Spec.Ranks)
+			return fmt.Errorf("rank %d is none of the %d, or executes twice", rank, c.s.Spec.Ranks)
 		}
 		if p.place != nil {
 			p.place[rank] = int32(i)

@@ -165,7 +165,7 @@ func TestComposedPrograms(t *testing.T) {
 	n, known := s.Bytes(where, &got[1])
 	require.True(t, known)
 	require.Equal(t, int64(32), n)
-	// Rank 3 plays rank 0 of its part, whose only other rank is 1.
+	// Rank 3 executes rank 0 of its part, whose only other rank is 1.
 	p = s.Program(3)
 	c := p.Walk(2)
 	p.Load(&c, &step)
@@ -194,8 +194,8 @@ func TestComposeRefuses(t *testing.T) {
 		damage func(p []Part)
 		want   string
 	}{
-		{func(p []Part) { p[1].Ranks = []int{0} }, "1 ranks are to play a schedule of 2"},
-		{func(p []Part) { p[1].Ranks = []int{0, 0} }, "rank 0 is none of the 4, or plays twice"},
+		{func(p []Part) { p[1].Ranks = []int{0} }, "1 ranks are to execute a schedule of 2"},
+		{func(p []Part) { p[1].Ranks = []int{0, 0} }, "rank 0 is none of the 4, or executes twice"},
 		{func(p []Part) { p[1].Memory = []Place{at(2)} }, "out, of 16 elements, lies in no tensor"},
 		{func(p []Part) { p[1].Memory = []Place{at(0), at(4)} },
 			"in is of float32, and lies in a, of bfloat16"},
@@ -221,7 +221,7 @@ func TestOpaque(t *testing.T) {
 	require.Equal(t, "compute", s.Name())
 }
 
-// TestComposedTeams: a part's multimem is of the ranks that play the part.
+// TestComposedTeams: a part's multimem is of the ranks that execute the part.
 func TestComposedTeams(t *testing.T) {
 	sum, err := Parse(`schedule sum
 collective custom float32 sum

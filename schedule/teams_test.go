@@ -21,7 +21,7 @@ func TestTeams(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 0, s.Program(6).Lanes())
 	var step Step
-	p := s.Program(3) // plays rank 1 of the second team: before it 5, after it 1
+	p := s.Program(3) // executes rank 1 of the second team: before it 5, after it 1
 	c := p.Walk(0)
 	c.Next(1)
 	p.Load(&c, &step)
@@ -105,7 +105,7 @@ func TestTeamsTextErrors(t *testing.T) {
 		{"- part ranks 0,2\n+ part ranks 0,3", "line 3: in, of 4 elements, lies in no tensor; parts " +
 			"that lie in none are of one kind, type and operator, slots and slices, each on ranks of " +
 			"its own, and on no stream"},
-		{"- part ranks 0,2\n+ part ranks 0,2,1", "line 3: 3 ranks are to play a schedule of 2"},
+		{"- part ranks 0,2\n+ part ranks 0,2,1", "line 3: 3 ranks are to execute a schedule of 2"},
 		{"- part ranks 0,2\n+ part ranks 0,x",
 			"line 3: ranks 0,x: numbers such as 0,1,2 are expected, one of stream and as"},
 		{"- part ranks 0,2\n+ part ranks", "line 3: ranks takes numbers"},
@@ -175,7 +175,7 @@ func TestTeamsRefused(t *testing.T) {
 		parts []Part
 		want  string
 	}{
-		{[]Part{on(member, 0, 1)}, "part 0 (ring): 2 ranks are to play a schedule of 3"},
+		{[]Part{on(member, 0, 1)}, "part 0 (ring): 2 ranks are to execute a schedule of 3"},
 		{[]Part{on(member, 0, 1, 2), on(member, 2, 3, 4)},
 			nowhere},
 		{[]Part{on(member, 0, 1, 6)},

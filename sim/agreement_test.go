@@ -203,7 +203,7 @@ func randomly(t testing.TB, rng *rand.Rand, ranks int) sim.Env {
 	return simtest.Env(t, rng, ranks)
 }
 
-// plainly takes from most environments what only sim/event plays.
+// plainly takes from most environments what only sim/event simulates.
 func plainly(rng *rand.Rand, env sim.Env) sim.Env {
 	if rng.IntN(10) > 0 {
 		env.Device.Offload, env.Device.SendBuffer, env.Device.EagerLimit = false, 0, 0
@@ -211,7 +211,7 @@ func plainly(rng *rand.Rand, env sim.Env) sim.Env {
 	return env
 }
 
-// compare has all engines play a run.
+// compare has all engines simulate a run.
 func (a *agreement) compare(t testing.TB, name string, s *schedule.Schedule, env *sim.Env) {
 	if env.Validate(s) != nil {
 		return
@@ -265,8 +265,8 @@ func (a *agreement) compare(t testing.TB, name string, s *schedule.Schedule, env
 	require.Equal(t, want.LinkLoad, load, "naive: %s", name)
 }
 
-// isNaive reports whether the naive engine plays what a schedule and a device have: not lanes that
-// run ahead, requests of large messages, parts, GPUs and multimem.
+// isNaive reports whether the naive engine simulates what a schedule and a device have: not lanes
+// that run ahead, requests of large messages, parts, GPUs and multimem.
 func isNaive(s *schedule.Schedule, env *sim.Env) bool {
 	d := &env.Device
 	return s.Parts() == nil && s.Teams() == nil && !d.Offload && d.SendBuffer == 0 &&

@@ -8,7 +8,7 @@ import (
 	"collsim/sim/simtest"
 )
 
-// TestAllocations: what a run allocates does not depend on how many messages it plays.
+// TestAllocations: what a run allocates does not depend on how many messages it simulates.
 func TestAllocations(t *testing.T) {
 	for _, sharing := range []Sharing{FIFO, Fluid} {
 		allocations := func(slices int) float64 {

@@ -148,7 +148,7 @@ func TestStretchesArePlayed(t *testing.T) {
 }
 
 // TestStretchesThatLeaveSomething: where bytes are under way when all lanes have ended, or the end
-// of a part is still to be seen on another stream, what follows is not played as if there were
+// of a part is still to be seen on another stream, what follows is not simulated as if there were
 // nothing.
 func TestStretchesThatLeaveSomething(t *testing.T) {
 	put, err := schedule.Parse("schedule put\ncollective all_reduce int8 sum\nranks 2\n" +

@@ -26,11 +26,11 @@ func TestEveryFigureIsSpent(t *testing.T) {
 	g, err := topology.Build(topology.Params{Preset: "switch", Ranks: 4,
 		Bandwidth: 50 * unit.Rate(unit.GB), Latency: unit.Microsecond, Multimem: true})
 	require.NoError(t, err)
-	type played struct {
+	type simulated struct {
 		*schedule.Schedule
 		slots int
 	}
-	var list []played
+	var list []simulated
 	for _, one := range []struct {
 		kind  collective.Kind
 		name  string
@@ -45,9 +45,9 @@ func TestEveryFigureIsSpent(t *testing.T) {
 		}
 		s, err := a.Build(spec, algos.Options{})
 		require.NoError(t, err)
-		list = append(list, played{s, one.slots})
+		list = append(list, simulated{s, one.slots})
 	}
-	list = append(list, played{kernelsOfAllTypes(t), 2}, played{twoShotBySwitch(t), 2})
+	list = append(list, simulated{kernelsOfAllTypes(t), 2}, simulated{twoShotBySwitch(t), 2})
 	takes := func(d device.Device) (times []unit.Time) {
 		require.NoError(t, d.Validate())
 		for _, s := range list {

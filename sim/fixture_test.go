@@ -89,7 +89,7 @@ var modes = [...]mode{{"fluid", Fluid, CutThrough}, {"fifo", FIFO, CutThrough},
 // FIFO with store-and-forward.
 type want struct{ fluid, fifo, stored []float64 }
 
-// check plays a schedule in all three ways.
+// check simulates a schedule in all three ways.
 func check(t *testing.T, s *schedule.Schedule, env Env, w want) {
 	t.Helper()
 	for i, expected := range [][]float64{w.fluid, w.fifo, w.stored} {

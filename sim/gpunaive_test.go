@@ -77,8 +77,8 @@ func jobs(rng *rand.Rand) (lanes [][]*job, text string) {
 // times are what a device takes.
 type times struct{ launch, latency, graph, node, event unit.Time }
 
-// naive plays a program block by block: every SM has a list of the blocks that it has, and at every
-// picosecond it is looked at what has ended, what can begin and where there is a place.
+// naive simulates a program block by block: every SM has a list of the blocks that it has, and at
+// every picosecond it is looked at what has ended, what can begin and where there is a place.
 func naive(lanes [][]*job, sms, most int, takes times) {
 	var all []*job
 	for _, lane := range lanes {
@@ -169,7 +169,7 @@ func canBegin(lanes [][]*job, j *job, now unit.Time, takes times) bool {
 }
 
 // TestDispatchAgainstNaive: lanes of random programs end, to the picosecond, when an evaluator says
-// that plays them block by block.
+// that simulates them block by block.
 func TestDispatchAgainstNaive(t *testing.T) {
 	crowded := 0
 	simtest.Law(t, 4500, "the naive evaluator agrees", func(t testing.TB, rng *rand.Rand) bool {

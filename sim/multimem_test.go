@@ -208,7 +208,8 @@ rank 3
 	require.ErrorContains(t, err, "rank 3 lane 0 step 0: multimem needs a switch")
 }
 
-// TestMultimemAllocations: what a run allocates does not depend on how many operations it plays.
+// TestMultimemAllocations: what a run allocates does not depend on how many operations it
+// simulates.
 func TestMultimemAllocations(t *testing.T) {
 	for _, m := range modes {
 		allocations := func(loops string) float64 {

@@ -58,8 +58,8 @@ type naiveMessage struct {
 	rest               model.Work // likewise
 }
 
-// runNaive plays a schedule: when each lane ends, what each link has carried, and whether it stalls
-// or leaves messages that nobody receives.
+// runNaive simulates a schedule: when each lane ends, what each link has carried, and whether it
+// stalls or leaves messages that nobody receives.
 func runNaive(s *schedule.Schedule, on *model.Env) (ends []unit.Time, load []unit.Bytes, bad bool) {
 	x := &naive{Rules: model.NewRules(s, on), network: model.NewNetwork(on.Graph),
 		lanes: make([][]*naiveLane, s.Spec.Ranks), events: map[unit.Time][]func(){},
@@ -68,7 +68,7 @@ func runNaive(s *schedule.Schedule, on *model.Env) (ends []unit.Time, load []uni
 	for rank := range x.lanes {
 		for i := range s.Program(rank).Lanes() {
 			l := &naiveLane{key: model.LaneKey(i), until: func() bool { return true }}
-			next, stop := iter.Pull(func(wait func(func() bool) bool) { x.play(rank, i, l, wait) })
+			next, stop := iter.Pull(func(wait func(func() bool) bool) { x.simulate(rank, i, l, wait) })
 			defer stop()
 			l.next, x.lanes[rank] = next, append(x.lanes[rank], l)
 		}
@@ -124,8 +124,8 @@ func (x *naive) at(t unit.Time, do func()) {
 	x.events[t] = append(x.events[t], do)
 }
 
-// play is what a lane does and waits for: one sub-step after the other.
-func (x *naive) play(rank, i int, l *naiveLane, wait func(func() bool) bool) {
+// simulate is what a lane does and waits for: one sub-step after the other.
+func (x *naive) simulate(rank, i int, l *naiveLane, wait func(func() bool) bool) {
 	p, s, me, lane := x.Schedule.Program(rank), schedule.Step{}, int32(rank), int32(i)
 	at, count, late, pending := p.Walk(i), int32(p.Slices(i)), unit.Time(0), 0
 	exchange := func(t unit.Time, messages []*naiveMessage) bool {

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Ranks have no names: a schedule that is played by other ranks ends at the same times, lane by
+// Ranks have no names: a schedule that is simulated by other ranks ends at the same times, lane by
 // lane, if the network looks the same from there, ports and routes included. That holds for
 // rotations of a full mesh and a ring; and, where nothing goes by ports, in fluid, for any
 // permutation of ranks on a switch.
@@ -26,7 +26,7 @@ func TestRelabelling(t *testing.T) {
 	parameters := gopter.DefaultTestParametersWithSeed(20261121)
 	parameters.MinSuccessfulTests = 150
 	properties := gopter.NewProperties(parameters)
-	properties.Property("who plays a rank changes nothing", prop.ForAll(func(seed uint64) bool {
+	properties.Property("who simulates a rank changes nothing", prop.ForAll(func(seed uint64) bool {
 		return relabelled(t, rand.New(rand.NewPCG(seed, 0)))
 	}, gen.UInt64()))
 	properties.TestingRun(t)

@@ -17,8 +17,8 @@ import (
 	"collsim/unit"
 )
 
-// played are a track's steps with all that a trace of classes leaves out, in order.
-func played(t *trace.Trace, track int32) []trace.Interval {
+// simulated are a track's steps with all that a trace of classes leaves out, in order.
+func simulated(t *trace.Trace, track int32) []trace.Interval {
 	list := t.On(track)
 	for k := len(t.Repeats) - 1; k >= 0; k-- {
 		r := t.Repeats[k]
@@ -90,7 +90,7 @@ func TestRepeats(t *testing.T) {
 					of = int32(n)
 				}
 			}
-			mine, theirs := played(got.Trace, int32(track)), want.Trace.On(of)
+			mine, theirs := simulated(got.Trace, int32(track)), want.Trace.On(of)
 			require.Len(t, mine, len(theirs), "%d: track %d, %v", i, track, got.Trace.Repeats)
 			for n, w := range theirs {
 				m := mine[n]
@@ -99,7 +99,8 @@ func TestRepeats(t *testing.T) {
 				require.Equal(t, w.Bytes, m.Bytes)
 				require.Equal(t, w.Verb, m.Verb)
 			}
-			// What is shown does at its time what it says: but for waits, and beyond what is left out.
+			// What is shown does at its time what it says: but for waits, and beyond what is left
+			// out.
 			byStart := map[unit.Time][]trace.Interval{}
 			for _, w := range theirs {
 				byStart[w.Start] = append(byStart[w.Start], w)

@@ -26,7 +26,7 @@ import (
 //	                  said after its name changes it: "gpu0->a 0.5 GB/s, 10 ns"
 //	env               a line for everything that is not as on the ideal device with 8 slots
 //	schedule          lanes in the text form; who is not named has none
-//	play fluid|fifo|stored [links] [path]
+//	simulate fluid|fifo|stored [links] [path]
 //	                  what was sent, then a line a sub-step: rank/lane, name, S, D, E; then what
 //	                  each link had carried when, and the critical path
 func TestScripts(t *testing.T) {
@@ -50,8 +50,8 @@ func TestScripts(t *testing.T) {
 			case "schedule":
 				x.lanes = d.Input
 				return ""
-			case "play":
-				return x.play(t, d)
+			case "simulate":
+				return x.simulate(t, d)
 			}
 			d.Fatalf(t, "no command %q", d.Cmd)
 			return ""
@@ -67,7 +67,7 @@ type script struct {
 	lines, lanes    string
 }
 
-func (x *script) play(t *testing.T, d *datadriven.TestData) string {
+func (x *script) simulate(t *testing.T, d *datadriven.TestData) string {
 	s, env := x.schedule(t), x.env(t)
 	for _, arg := range d.CmdArgs {
 		switch arg.Key {

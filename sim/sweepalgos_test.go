@@ -22,10 +22,10 @@ import (
 )
 
 // TestSweptAlgorithms: of all algorithms, on networks whose ranks begin together or apart,
-// sim/sweep tells what sim/event does, and it plays most of them where links serve one message
+// sim/sweep tells what sim/event does, and it simulates most of them where links serve one message
 // after the other.
 func TestSweptAlgorithms(t *testing.T) {
-	type tally struct{ played, runs int }
+	type tally struct{ simulated, runs int }
 	turn := 0
 	byName, why := map[string]*tally{}, map[string]int{}
 	for _, kind := range collective.Kinds() {
@@ -60,7 +60,7 @@ func TestSweptAlgorithms(t *testing.T) {
 								why[not.Why]++
 								continue
 							}
-							byName[n].played++
+							byName[n].simulated++
 							want, err := event.Run(s, &env, nil)
 							require.NoError(t, err)
 							require.Equal(t, want, got, "%s %v %d %v %s", a.Name, kind, ranks, o, n)
@@ -71,15 +71,15 @@ func TestSweptAlgorithms(t *testing.T) {
 		}
 	}
 	for n, x := range byName {
-		t.Log(n, x.played, "of", x.runs)
+		t.Log(n, x.simulated, "of", x.runs)
 	}
 	t.Log(why)
 	most := byName["fifo switch"]
-	require.Greater(t, most.played, most.runs/2)
+	require.Greater(t, most.simulated, most.runs/2)
 }
 
 // TestBestSweeps: of many ranks that are not alike the best engine is sim/sweep, where its guess is
-// right, or else sim/event; a few are always played by that.
+// right, or else sim/event; a few are always simulated by that.
 func TestBestSweeps(t *testing.T) {
 	for _, c := range []struct {
 		ranks             int
@@ -136,7 +136,7 @@ func TestBestSweepsRatherThanFolds(t *testing.T) {
 		}
 		best := run(sim.Best)
 		require.Equal(t, c.engine, best.Engine, "%+v", c)
-		if c.channels == 1 { // which sim/event plays quickly, too
+		if c.channels == 1 { // which sim/event simulates quickly, too
 			require.Equal(t, run(sim.Event).Totals, best.Totals, "%+v", c)
 		}
 	}

@@ -23,8 +23,8 @@ import (
 )
 
 // TestTrees: of double and binomial trees on a switch, of whatever size, root, segments, slices,
-// channels, slots and device, sim/fold, which plays a rank of each class, tells what sim/event does
-// of every lane and link, and so does the naive engine.
+// channels, slots and device, sim/fold, which simulates a rank of each class, tells what sim/event
+// does of every lane and link, and so does the naive engine.
 func TestTrees(t *testing.T) {
 	trees := []struct {
 		kind collective.Kind
@@ -176,8 +176,8 @@ func TestTreesThatMeet(t *testing.T) {
 	}
 }
 
-// TestTreesOfManySegments: what would take classes longer than playing all ranks is not played by
-// them.
+// TestTreesOfManySegments: what would take classes longer than simulating all ranks is not
+// simulated by them.
 func TestTreesOfManySegments(t *testing.T) {
 	tree, err := algos.Find(collective.AllReduce, "double-binary-tree")
 	require.NoError(t, err)

@@ -23,10 +23,10 @@ import (
 	"collsim/unit"
 )
 
-// TestUneven: with a few slow or late ranks and links, classes that are played with a time for each
-// rank tell what sim/event does.
+// TestUneven: with a few slow or late ranks and links, classes that are simulated with a time for
+// each rank tell what sim/event does.
 func TestUneven(t *testing.T) {
-	played, runs := 0, tier.Raced(100, 400, 15_000)
+	simulated, runs := 0, tier.Raced(100, 400, 15_000)
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 71))
 		s, env := agreementKinds[[]string{"uneven", "ties"}[i%2]](t, rng)
@@ -40,9 +40,9 @@ func TestUneven(t *testing.T) {
 		require.NoError(t, err)
 		got.Unfold()
 		require.Equal(t, want, got, "run %d: %v on %s, %v", i, s, env.Graph.Preset, env.Sharing)
-		played++
+		simulated++
 	}
-	require.Greater(t, played, runs/6)
+	require.Greater(t, simulated, runs/6)
 }
 
 // slowed is a ring, or whatever else, of so many ranks in nodes of eight, or on a switch, of which
@@ -77,7 +77,7 @@ func slowed(t testing.TB, name string, ranks, slow int) (*schedule.Schedule, sim
 	return s, env
 }
 
-// TestOneIsSlow: of a thousand ranks one of which is slow, or has a slow link, a few are played,
+// TestOneIsSlow: of a thousand ranks one of which is slow, or has a slow link, a few are simulated,
 // and the times are those of every rank.
 func TestOneIsSlow(t *testing.T) {
 	for _, c := range []struct {
@@ -128,7 +128,7 @@ func BenchmarkOneIsSlow(b *testing.B) {
 }
 
 // TestUnevenWaves: where things take no time, so that who comes first by its lane does not by its
-// wave (docs/time.md), ranks are not played as if it did.
+// wave (docs/time.md), ranks are not simulated as if it did.
 func TestUnevenWaves(t *testing.T) {
 	const ns = unit.Nanosecond
 	for _, c := range []struct {
@@ -155,8 +155,8 @@ func TestUnevenWaves(t *testing.T) {
   lane 4
     recv from 3/1 into out[24] @0
 `, 100 * ns, simtest.GBs, model.CutThrough},
-		// At 200 ns the switch lets through at once what it has stored until then, and lane 0 answers;
-		// lane 1 just sends, after two messages that take another way.
+		// At 200 ns the switch lets through at once what it has stored until then, and lane 0
+		// answers; lane 1 just sends, after two messages that take another way.
 		{"what was stored comes at once", `
   lane 0
     recv from 3/2 into out[8 x2] @0
@@ -205,7 +205,7 @@ func TestUnevenWaves(t *testing.T) {
 	}
 }
 
-// TestUnevenForever: time is counted no further by ranks that are played with a time for each.
+// TestUnevenForever: time is counted no further by ranks that are simulated with a time for each.
 func TestUnevenForever(t *testing.T) {
 	s, env := slowed(t, "ring", 64, 5)
 	env.Device.Overhead = unit.Forever / 1000

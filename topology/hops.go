@@ -23,11 +23,11 @@ type Hops struct {
 // NVLink if it is an NVSwitch. One between switches takes none. Wires of NICs keep their latency.
 func (p Params) WithHops(h Hops, apart bool) (Params, bool) {
 	if p.Node == nil && apart {
-		links, ok := map[string]unit.Time{"switch": 2, "full-mesh": 1}[p.Preset]
-		if ok {
-			p.Latency += h.Network / links
+		preset := Lookup(p.Preset)
+		if preset.IsUniform() {
+			p.Latency += h.Network / unit.Time(preset.Links)
 		}
-		return p, ok
+		return p, preset.IsUniform()
 	}
 	if p.Node == nil {
 		return p.asNode(h)
@@ -44,12 +44,11 @@ func (p Params) WithHops(h Hops, apart bool) (Params, bool) {
 
 // asNode applies h to the network of a node.
 func (p Params) asNode(h Hops) (Params, bool) {
-	switch p.Preset {
-	case "switch":
-		p.Latency = h.NVLink / 2
-	case "full-mesh":
-		p.Latency = h.NVLink
-	case byWires:
+	preset := Lookup(p.Preset)
+	switch {
+	case preset.IsUniform():
+		p.Latency = h.NVLink / unit.Time(preset.Links)
+	case p.Preset == byWires:
 		wires := make([]Wire, len(p.Wires))
 		for i, w := range p.Wires {
 			w.Latency = h.ofWire(&w)

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -152,28 +153,27 @@ func TestMultimemByTheOwnNIC(t *testing.T) {
 	require.EqualError(t, err, "node0/gpu2 does not hang on node0/pcie, as node0/gpu0 does")
 }
 
+// ofFour returns parameters of a network of four ranks.
+func (c *Preset) ofFour() Params {
+	p := Params{Preset: c.Name, Ranks: 4, Bandwidth: rate}
+	if slices.Contains(c.Needs, "shape") {
+		p.Shape = []int{2, 2}
+	}
+	if slices.Contains(c.Needs, "k") {
+		p.K = 2
+	}
+	return p
+}
+
 // TestMultimemParam: presets with switches take it, others say that they do not.
 func TestMultimemParam(t *testing.T) {
-	able := map[string]Params{
-		"switch": {Ranks: 4}, "tree": {Ranks: 4, K: 2}, "fat-tree": {Ranks: 4},
-		"leaf-spine": {Ranks: 4, K: 2}, "dragonfly": {Ranks: 4, A: 2, P: 1, H: 1},
-		"rails": {Ranks: 4, K: 2},
-	}
-	unable := map[string]Params{
-		"full-mesh": {Ranks: 4}, "ring": {Ranks: 4}, "hypercube": {Ranks: 4},
-		"mesh": {Shape: []int{4}}, "torus": {Shape: []int{4}},
-	}
 	for _, c := range Catalogue() {
-		p, can := able[c.Name]
-		if !can {
-			p = unable[c.Name]
-		}
-		p.Preset, p.Bandwidth = c.Name, rate
+		p := c.ofFour()
 		_, err := Build(p)
 		require.NoError(t, err, c.Name)
 		p.Multimem = true
 		g, err := Build(p)
-		if !can {
+		if !c.switches {
 			require.ErrorContains(t, err, "multimem = true: "+c.Name+" takes ", c.Name)
 			continue
 		}

@@ -78,51 +78,6 @@ func badParam(key string, value int, format string, args ...any) error {
 	return &ParamError{key, strconv.Itoa(value), fmt.Sprintf(format, args...)}
 }
 
-// Preset is an entry of the Catalogue.
-type Preset struct {
-	Name  string
-	Takes []string // keys of its parameters besides bandwidth and latency
-	Text  string   // a sentence
-
-	build    func(Params) (*Graph, error)
-	switches bool // it has switches
-}
-
-// Catalogue returns the presets of Build, each described by the function that makes it.
-func Catalogue() []Preset {
-	const switches = true
-	return []Preset{
-		{"switch", []string{"ranks"}, "All ranks on one switch.",
-			func(p Params) (*Graph, error) { return Switch(p.Ranks, p.Bandwidth, p.Latency) },
-			switches},
-		{"full-mesh", []string{"ranks"}, "A link from each rank to each other.",
-			func(p Params) (*Graph, error) { return FullMesh(p.Ranks, p.Bandwidth, p.Latency) },
-			!switches},
-		{"ring", []string{"ranks"}, "Each rank is linked to the next and to the one before.",
-			func(p Params) (*Graph, error) { return Ring(p.Ranks, p.Bandwidth, p.Latency) }, !switches},
-		{"mesh", []string{"ranks", "shape"}, "A grid of any dimensions; ranks forward.", mesh,
-			!switches},
-		{"torus", []string{"ranks", "shape"}, "A mesh whose ends are joined; ranks forward.", torus,
-			!switches},
-		{"hypercube", []string{"ranks"}, "Ranks whose numbers differ in one bit are linked.",
-			hypercube, !switches},
-		{"tree", []string{"ranks", "k"}, "Switches with k children each; ranks are the leaves.",
-			tree, switches},
-		{"fat-tree", []string{"ranks", "k", "oversubscription"},
-			"Three levels of switches with k ports in k pods; k³/4 ranks or fewer.", fatTree, switches},
-		{"leaf-spine", []string{"ranks", "k", "oversubscription"},
-			"k ranks on each leaf switch, every leaf on every spine switch; two racks if no k is given.",
-			leafSpine, switches},
-		{"dragonfly", []string{"ranks", "a", "p", "h"},
-			"Groups of a routers with p ranks and h global links each; a link joins each two groups.",
-			dragonfly, switches},
-		{"rails", []string{"ranks", "k", "oversubscription"},
-			"k separate switches, rank r on rail r mod k; in a cluster, NIC i of every node on rail i. " +
-				"With an oversubscription spine switches join them.",
-			rails, switches},
-	}
-}
-
 // Build returns the network that p describes: a preset, or a cluster of nodes. Nodes are named as
 // in the presets; in a cluster, "node2/gpu3", "node2/switch", "node2/nic5". A wrong parameter is a
 // *ParamError. It does not check that all ranks reach each other; Connected does.
@@ -149,35 +104,6 @@ func Build(p Params) (*Graph, error) {
 		return nil, err
 	}
 	return g, nil
-}
-
-// flat returns the preset; also lists the keys that are allowed besides its parameters.
-func (p *Params) flat(also ...string) (*Graph, error) {
-	if p.Preset == byWires {
-		g, _, _, err := p.wired(also...)
-		return g, err
-	}
-	presets := Catalogue()
-	names := make([]string, len(presets))
-	for i, c := range presets {
-		names[i] = c.Name
-		if c.Name == p.Preset {
-			takes := append(slices.Clone(c.Takes), "bandwidth", "latency")
-			if c.switches {
-				also = append(also, "multimem")
-			}
-			if err := p.only(c.Name, takes, append(also, "preset")); err != nil {
-				return nil, err
-			}
-			g, err := c.build(*p)
-			if err == nil && p.Multimem {
-				g.multimem(func(*Node) bool { return true })
-			}
-			return g, err
-		}
-	}
-	return nil, &ParamError{"preset", strconv.Quote(p.Preset),
-		"one of " + strings.Join(names, ", ") + " is expected"}
 }
 
 // only refuses given parameters that are neither in takes nor in also.

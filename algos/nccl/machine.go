@@ -13,6 +13,8 @@ import (
 type Machine struct {
 	Name, About string
 	Facts       Facts
+	// Recorded lists the GPUs of package device on whose nodes the search's graphs were recorded.
+	Recorded []string
 }
 
 // The rows of tables by compute capability.
@@ -50,20 +52,20 @@ func Machines() []Machine {
 	return []Machine{
 		{"dgx-h100", "H100 or H200 on NVSwitch, 8 NICs of 400 Gbit/s a node",
 			Facts{Device: "h100-sxm", SM: 90, Joined: bySwitch, Links: []int{18}, Multicast: true,
-				GPUs: 8, NICs: 8, NICRate: 50}},
+				GPUs: 8, NICs: 8, NICRate: 50}, []string{"h100-sxm", "h200"}},
 		{inferred, "B200 or B300 on NVSwitch, 8 NICs of 400 Gbit/s a node",
 			Facts{Device: "b200", SM: 100, Joined: bySwitch, Links: []int{18}, Multicast: true, GPUs: 8,
-				NICs: 8, NICRate: 50}},
+				NICs: 8, NICRate: 50}, nil},
 		{"dgx-a100", "A100 on NVSwitch, 8 NICs of 200 Gbit/s a node, AMD processors",
 			Facts{Device: "a100-80gb", SM: 80, Joined: bySwitch, Links: []int{12}, GPUs: 8, NICs: 8,
-				NICRate: 25, AMD: true}},
+				NICRate: 25, AMD: true}, []string{"a100-40gb", "a100-80gb"}},
 		{"dgx-v100", "V100 in a cube of NVLinks, 4 NICs of 100 Gbit/s a node",
 			Facts{Device: "v100-16gb", SM: 70, Joined: byLinks, Links: []int{2, 2, 1, 1}, GPUs: 8,
-				NICs: 4, NICRate: 12.5}},
+				NICs: 4, NICRate: 12.5}, []string{"v100-16gb", "v100-32gb"}},
 		{"socket", "one H100 or H200 a node on a network of 10 Gbit/s, as processes of one GPU are " +
 			"that take each other for other hosts",
 			Facts{Device: "h200", SM: 90, Joined: byPCIe, GPUs: 1, NICs: 1, NICRate: 1.25,
-				FarNICs: true}},
+				FarNICs: true}, nil},
 	}
 }
 

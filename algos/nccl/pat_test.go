@@ -75,9 +75,9 @@ type message struct {
 	distances []int
 }
 
-// played is what the recorded operations come to: messages in the order of their sending, and at
+// executed is what the recorded operations come to: messages in the order of their sending, and at
 // every distance those whose sums are added to it, in this order. All ranks do the same.
-func played(t *testing.T, ops []patOp) (sent []message, added map[int][]int) {
+func executed(t *testing.T, ops []patOp) (sent []message, added map[int][]int) {
 	t.Helper()
 	added = map[int][]int{}
 	sending, receiving := map[int]int{}, map[int]int{} // the first slot that is not done with
@@ -128,7 +128,7 @@ func patCases(yield func(name string, spec collective.Spec)) {
 func TestPATMessages(t *testing.T) {
 	recorded := recordedPAT(t)
 	patCases(func(name string, spec collective.Spec) {
-		want, _ := played(t, recorded[name])
+		want, _ := executed(t, recorded[name])
 		s := build(t, spec, "nccl:pat", "nchannels", "1")
 		require.Equal(t, want, messagesOf(t, s), name)
 	})
@@ -173,7 +173,7 @@ func TestPATSums(t *testing.T) {
 		if spec.Kind != collective.ReduceScatter || spec.Ranks > tier.Of(13, 64) {
 			return
 		}
-		_, added := played(t, recorded[name])
+		_, added := executed(t, recorded[name])
 		n, count := spec.Ranks, int(spec.Count)
 		in := numbers(spec)
 		var sum func(rank, distance, i int) float32

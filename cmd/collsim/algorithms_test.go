@@ -102,9 +102,9 @@ func TestAlgorithmsDocument(t *testing.T) {
 const aboutNCCL = `
 ## NCCL's own
 
-What NVIDIA's NCCL plays: its rings, trees, NVLS and NVLSTree, PAT, and sends and receives (p2p), in
-its channels, loops, chunks and slices, and with its order of additions, so that bits can be
-predicted: but for NVLS and CollNet, where switches add ([nvls.md](nvls.md)). A
+What NVIDIA's NCCL executes: its rings, trees, NVLS and NVLSTree, PAT, and sends and receives
+(p2p), in its channels, loops, chunks and slices, and with its order of additions, so that bits can
+be predicted: but for NVLS and CollNet, where switches add ([nvls.md](nvls.md)). A
 scenario names them as "nccl:ring", or
 "nccl:tree(protocol=simple,nchannels=2)", and they are proven, timed and computed like ours, without
 NCCL or a GPU. "nccl:auto" is what the library chooses by itself, by its own model of latency and
@@ -130,7 +130,8 @@ several nodes, messages inside of a node are cut as those between. Of CollNet th
 const aboutOpenMPI = `
 ## Open MPI's own
 
-What Open MPI plays, message by message, sum by sum, as its source has it; it need not be installed.
+What Open MPI executes, message by message, sum by sum, as its source has it; it need not be
+installed.
 A scenario names them as "openmpi:ring", or "openmpi:pipeline(segment=64KiB)", and they are proven,
 timed and computed like ours. Tests compare them with the library, where that is installed: the
 calls below its collectives, and the bits of its results (package hw/mpi). They have neither

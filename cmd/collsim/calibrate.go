@@ -135,7 +135,7 @@ func (o *calibrateFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.budget, "budget", "", "most that a rank sends in one experiment, a `SIZE`; the "+
 		"largest message")
 	f.IntVar(&o.repetitions, "repetitions", 0, "measure each experiment `N` times; the scenario's")
-	f.IntVar(&o.warmup, "warmup", -1, "and play it `N` times before; the scenario's")
+	f.IntVar(&o.warmup, "warmup", -1, "and execute it `N` times before; the scenario's")
 	f.StringArrayVar(&o.from, "from", nil, "fit published tables: a log of nccl-tests, or CSV, in "+
 		"`FILE`; further files may follow as arguments")
 	f.IntVar(&o.table, "table", 0, "of several tables in a file take the `N`th")

@@ -47,12 +47,12 @@ func TestCUDA(t *testing.T) {
 	}
 	text, code := run("seed=1 delay=50")
 	require.Zero(t, code, text)
-	require.Contains(t, text, "# played on cuda (stand-in driver: ordering and plumbing, not CUDA, ")
+	require.Contains(t, text, "# executed on cuda (stand-in driver: ordering and plumbing, not CUDA, ")
 	require.Regexp(t, `(?m)^ +65536 .* equal$`, text)
 	require.NotContains(t, text, "clocks")
 	text, code = run("seed=1 delay=50 devices=2")
 	require.Zero(t, code, text)
-	require.Contains(t, text, "# played on cuda (2 GPUs: stand-in driver: ordering and plumbing, ")
+	require.Contains(t, text, "# executed on cuda (2 GPUs: stand-in driver: ordering and plumbing, ")
 	require.Regexp(t, `(?m)^# the clocks of two ranks are up to .* apart: times are not more exact$`,
 		text)
 	require.Regexp(t, `(?m)^ +65536 .* equal$`, text)

@@ -48,8 +48,8 @@ func (o *networkFlags) register(f *pflag.FlagSet) {
 
 // clustered reports whether there are nodes. Rails join NICs, so they are of nodes.
 func (o *networkFlags) clustered() bool {
-	return changed(o.flags, "nodes", "node", "network") != "" || o.topology == "rails" ||
-		o.network != ""
+	return changed(o.flags, "nodes", "node", "network") != "" ||
+		topology.Lookup(o.topology).OnlyNICs || o.network != ""
 }
 
 // complete says what the flags leave open, and refuses what cannot be.
@@ -64,7 +64,7 @@ func (o *networkFlags) complete() error {
 	}
 	for _, given := range []struct{ flag, preset string }{{"topology", o.topology},
 		{"node", o.node}, {"network", o.network}} {
-		if given.preset != "" && !slices.Contains(presets(), given.preset) {
+		if given.preset != "" && !slices.Contains(topology.Names(), given.preset) {
 			return presetError(given.flag, given.preset)
 		}
 	}
@@ -94,21 +94,24 @@ func (o *networkFlags) complete() error {
 
 // completeNodes says what there is besides what the flags say of nodes.
 func (o *networkFlags) completeNodes() error {
-	if o.node != "" && o.flags.Changed("topology") && o.topology != "rails" {
+	joining := topology.Lookup(o.topology).OnlyNICs
+	if o.node != "" && o.flags.Changed("topology") && !joining {
 		return &usageError{Text: "--topology and --node both say what a node is inside",
 			Hint: "what joins the nodes is --network"}
 	}
-	if o.topology == "rails" {
-		if o.network != "" && o.network != "rails" {
-			return &usageError{Text: "--topology rails and --network both say what joins the nodes"}
+	if joining {
+		if o.network != "" && o.network != o.topology {
+			return &usageError{Text: "--topology " + o.topology + " and --network both say what joins " +
+				"the nodes"}
 		}
-		o.topology, o.network = "switch", "rails"
+		o.topology, o.network = "switch", o.topology
 	}
 	if o.node == "" {
 		o.node = o.topology
 	}
-	if o.node == "rails" {
-		return &usageError{Text: "--node rails: rails join the NICs of nodes", Hint: "--network rails"}
+	if topology.Lookup(o.node).OnlyNICs {
+		return &usageError{Text: "--node " + o.node + ": " + o.node + " join the NICs of nodes",
+			Hint: "--network " + o.node}
 	}
 	if o.network == "" {
 		o.network = "switch"
@@ -167,7 +170,7 @@ func (o *networkFlags) tables() []presetTable {
 // tableOf returns the first table whose preset takes a key, empty if there is none.
 func (o *networkFlags) tableOf(key string) string {
 	for _, t := range o.tables() {
-		if slices.Contains(takes(t.preset), key) {
+		if slices.Contains(topology.Lookup(t.preset).Takes, key) {
 			return t.path
 		}
 	}
@@ -211,7 +214,7 @@ func (o *networkFlags) table(t presetTable, ends int, line func(key, value, rema
 		what = "between the nodes; a NIC for each GPU"
 	}
 	line("preset", quoted(t.preset), what)
-	keys := takes(t.preset)
+	keys := topology.Lookup(t.preset).Takes
 	switch {
 	case slices.Contains(keys, "shape"):
 		sides := o.sides
@@ -225,10 +228,11 @@ func (o *networkFlags) table(t presetTable, ends int, line func(key, value, rema
 	case t.path == "topology":
 		line("ranks", strconv.Itoa(ends), "one GPU each")
 	}
+	preset := topology.Lookup(t.preset)
 	switch {
 	case o.k > 0 && t.path == o.tableOf("k"):
 		line("k", strconv.Itoa(o.k), "")
-	case t.preset == "tree":
+	case slices.Contains(preset.Needs, "k") && !preset.OnlyNICs: // there, the NICs of a node count
 		line("k", "2", "children of a switch")
 	}
 }
@@ -242,28 +246,10 @@ func square(n int) []int {
 	return []int{n / side, side}
 }
 
-// presets returns the names of the catalogue.
-func presets() (names []string) {
-	for _, p := range topology.Catalogue() {
-		names = append(names, p.Name)
-	}
-	return names
-}
-
-// takes returns the keys that a preset takes.
-func takes(preset string) []string {
-	for _, p := range topology.Catalogue() {
-		if p.Name == preset {
-			return p.Takes
-		}
-	}
-	return nil
-}
-
 func presetError(flag, preset string) error {
 	e := &usageError{Text: fmt.Sprintf("--%s %q: no network of that name", flag, preset),
-		Hint: "there are " + strings.Join(presets(), ", ") + "; and nodes of them: --nodes"}
-	if near := nearest.To(preset, presets(), 1); len(near) > 0 {
+		Hint: "there are " + strings.Join(topology.Names(), ", ") + "; and nodes of them: --nodes"}
+	if near := nearest.To(preset, topology.Names(), 1); len(near) > 0 {
 		e.Hint = "did you mean " + near[0] + "?"
 	}
 	return e
@@ -275,8 +261,8 @@ func notTaken(key string, tables []presetTable) error {
 	for _, t := range tables {
 		names = append(names, t.preset)
 	}
-	for _, name := range presets() {
-		if slices.Contains(takes(name), key) {
+	for _, name := range topology.Names() {
+		if slices.Contains(topology.Lookup(name).Takes, key) {
 			takers = append(takers, name)
 		}
 	}

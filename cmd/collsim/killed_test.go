@@ -19,8 +19,8 @@ import (
 	"collsim/hw/mpi"
 )
 
-// TestKilledRank: a rank that is killed while it plays is named, the exit code is 1, and no process
-// is left.
+// TestKilledRank: a rank that is killed while it executes is named, the exit code is 1, and no
+// process is left.
 func TestKilledRank(t *testing.T) {
 	t.Parallel()
 	for _, executor := range []string{"host", "mpi"} {
@@ -63,7 +63,7 @@ func ranksBelow(t *testing.T, pid, ranks int) []int {
 			}
 		}
 		if len(found) == ranks {
-			time.Sleep(100 * time.Millisecond) // so that they play
+			time.Sleep(100 * time.Millisecond) // so that they execute
 			return found
 		}
 		time.Sleep(5 * time.Millisecond)

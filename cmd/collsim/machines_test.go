@@ -63,7 +63,7 @@ func TestMachinesOfCUDA(t *testing.T) {
 	here, worker, out, said := machinesOf(t)
 	require.NoError(t, here.Wait(), "%s", out)
 	require.NoError(t, worker.Wait(), "%s", said)
-	require.Contains(t, out.String(), "# played on cuda (stand-in driver: ordering and plumbing, ")
+	require.Contains(t, out.String(), "# executed on cuda (stand-in driver: ordering and plumbing, ")
 	require.Regexp(t, `(?m)^# the clocks of two ranks are up to `, out.String())
 	require.Regexp(t, `(?m)^ +65536 .* equal$`, out.String())
 }
@@ -81,7 +81,7 @@ func TestKilledMachine(t *testing.T) {
 }
 
 // TestOneSidedBetweenMachines: a schedule that reads another machine's memory is refused before
-// anything is started, with the step; the other points are played.
+// anything is started, with the step; the other points are executed.
 func TestOneSidedBetweenMachines(t *testing.T) {
 	program, run := onCUDA(t)
 	text, code := run("", program, "validate", "example:ring", "--hw", "cuda", "--hosts",

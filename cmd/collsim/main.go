@@ -186,7 +186,7 @@ const helpText = `collsim simulates collective communication: proof, numbers, ti
   collsim init [KIND]                 print a scenario to begin with
   collsim check|explain|tune FILE …   its cost, what decides it, NCCL's best way
   collsim verify|import|export FILE   prove, read, write schedules of others
-  collsim validate|calibrate FILE     play it for real and compare; measure
+  collsim validate|calibrate FILE     execute it for real and compare; measure
   collsim list|schema|version|help    what there is to try; more help
 
   --json, --csv FILE|-             JSON instead of the table; a line a result

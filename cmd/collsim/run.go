@@ -72,7 +72,7 @@ func (o *runFlags) register(f *pflag.FlagSet) {
 	registerWith(f, &o.with)
 	f.StringArrayVar(&o.set, "set", nil, "replace a key of the scenario: `PATH=VALUE`, in TOML")
 	f.StringArrayVar(&o.only, "only", nil, "keep results with these `KEY=VALUE,…`")
-	f.StringVar(&o.hw, "hw", "", "play schedules on `EXECUTOR`, as validate does: "+builtNames()+
+	f.StringVar(&o.hw, "hw", "", "execute schedules on `EXECUTOR`, as validate does: "+builtNames()+
 		"; sim simulates alone")
 	f.Int64Var(&o.seed, "seed", 0, "replace the seed of all random data by `N`")
 	f.BoolVar(&o.replace, "overwrite", false, "replace files that a scenario names for its outputs "+

@@ -23,10 +23,10 @@ func (a *app) validateCommand() *cobra.Command {
 	o := &validateFlags{}
 	cmd := &cobra.Command{
 		Use:   "validate FILE|example:NAME|- …",
-		Short: "play schedules for real, and hold bits and times against what was predicted",
-		Long: "Validate carries out every point of the scenarios as run does, then plays its schedule " +
-			"on the hardware of [hardware]: on ordinary processors (host: goroutines, processes over " +
-			"sockets, several machines, a network lab), by messages and callbacks in one thread " +
+		Short: "execute schedules for real, and hold bits and times against what was predicted",
+		Long: "Validate carries out every point of the scenarios as run does, then executes its " +
+			"schedule on the hardware of [hardware]: on ordinary processors (host: goroutines, processes " +
+			"over sockets, several machines, a network lab), by messages and callbacks in one thread " +
 			"(callbacks), on Open MPI (mpi), on GPUs of one or several machines (cuda), or by NCCL on " +
 			"GPUs (nccl). It prints simulated and measured times side by side, the error by algorithm, " +
 			"and whether the bits are those that " +
@@ -58,7 +58,7 @@ func (o *validateFlags) settings() (set []string, err error) {
 			return nil, err
 		}
 		if o.hw == "sim" {
-			return nil, &usageError{Text: "--hw sim: validate plays for real; to simulate: collsim run"}
+			return nil, &usageError{Text: "--hw sim: validate executes for real; to simulate: collsim run"}
 		}
 		set = append(set, "hardware.executor="+strconv.Quote(o.hw))
 	}
@@ -120,7 +120,7 @@ func (a *app) validate(ctx context.Context, args []string, o *validateFlags) err
 // it.
 func (a *app) validateAll(ctx context.Context, list []*run.Scenario,
 	out *outputs) (reports []*run.Report, err error) {
-	played := false
+	executed := false
 	for i, s := range list {
 		report, err := a.validateOne(ctx, s, i, out)
 		if report != nil {
@@ -130,14 +130,14 @@ func (a *app) validateAll(ctx context.Context, list []*run.Scenario,
 			return reports, err
 		}
 		for _, r := range report.Results {
-			played = played || r.Measured.Skipped == "" || !r.Good()
+			executed = executed || r.Measured.Skipped == "" || !r.Good()
 		}
 		for _, r := range report.Programs {
-			played = played || r.Measured.Skipped == "" || !r.Good()
+			executed = executed || r.Measured.Skipped == "" || !r.Good()
 		}
 	}
-	if !played {
-		return nil, &unavailableError{what: "nothing was played: " + firstReason(reports)}
+	if !executed {
+		return nil, &unavailableError{what: "nothing was executed: " + firstReason(reports)}
 	}
 	return reports, nil
 }

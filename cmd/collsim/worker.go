@@ -28,9 +28,9 @@ func (a *app) workerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "worker --at ADDRESS --ranks 4-7|--machine 1",
 		Short: "be ranks that another machine's validate waits for",
-		Long: "Worker plays ranks of a validation that was started on another machine, as that says on " +
-			"its standard error: some ranks of host, or with --machine all that cuda has on the GPUs of " +
-			"this one. It ends when that one ends. Both must know the same secret, from " +
+		Long: "Worker executes ranks of a validation that was started on another machine, as that says " +
+			"on its standard error: some ranks of host, or with --machine all that cuda has on the GPUs " +
+			"of this one. It ends when that one ends. Both must know the same secret, from " +
 			secretVariable + " or from a file that " + secretFile + " names: validate says what to set, " +
 			"unless it has found one there itself.",
 		Example: "  COLLSIM_SECRET=… collsim worker --at 10.0.0.1:7000 --ranks 4-7\n" +

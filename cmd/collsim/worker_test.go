@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// endless is a scenario that is played for a very long time.
+// endless is a scenario that is executed for a very long time.
 const endless = `[topology]
 preset = "full-mesh"
 ranks = 3
@@ -58,7 +58,7 @@ func waitingFor(t *testing.T, name, hosts string, env ...string) (here *exec.Cmd
 	return here, out, strings.TrimSpace(line)
 }
 
-// TestWorkers: ranks of another machine are started as validate says, and play with those here.
+// TestWorkers: ranks of another machine are started as validate says, and execute with those here.
 func TestWorkers(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "short.toml")
 	text := strings.Replace(endless, "100000", "3", 1)

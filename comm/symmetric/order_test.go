@@ -17,7 +17,7 @@ import (
 // "wait 1:2", "barrier:2", "store"; "next" asks for the workspace again, "end" ends the context.
 type script []string
 
-// play plays a script for each rank. All have come to their end when it returns.
+// execute executes a script for each rank. All have come to their end when it returns.
 func run(scripts ...script) []error {
 	return on(len(scripts), func(m *symmetric.Member) error {
 		ctx, end := context.WithCancel(background)

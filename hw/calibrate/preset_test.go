@@ -60,15 +60,15 @@ func shapedPreset(t *testing.T) string {
 			{Name: "near", Pairs: [][2]int{{0, 1}, {2, 3}}, Preset: AsIs, Wires: 2, Shaped: rate},
 			{Name: "far", Pairs: [][2]int{{0, 2}}, Preset: AsIs, Wires: 4, Shaped: rate}}})
 	require.NoError(t, err)
-	played := 0
+	executed := 0
 	c.Done = func(e *Experiment, r *hw.Result) {
-		require.Same(t, &c.Experiments[played], e)
+		require.Same(t, &c.Experiments[executed], e)
 		require.Len(t, r.Repetitions, 2)
-		played++
+		executed++
 	}
 	samples, err := c.Measure(t.Context(), known(t, 4), hw.Env{Repetitions: 2})
 	require.NoError(t, err)
-	require.Equal(t, len(c.Experiments), played)
+	require.Equal(t, len(c.Experiments), executed)
 	fit, err := Solve(c.Parameters, samples, Options{})
 	require.NoError(t, err)
 	text := c.Preset(Head{Title: "Shaped", Source: "the simulator"}, fit)

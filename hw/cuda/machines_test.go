@@ -77,7 +77,7 @@ func TestMachines(t *testing.T) {
 			measured++
 		}
 	}
-	t.Logf("%d played, %d refused", measured, refused)
+	t.Logf("%d executed, %d refused", measured, refused)
 	require.Greater(t, measured, tier.Of(15, 40))
 	require.Positive(t, refused)
 }

@@ -3,10 +3,10 @@
 #
 #   hw/cuda/validate.sh ./collsim [FOLDER] [small]
 #
-# It plays a CUDA graph, every algorithm, every type and operator and programs (bits), collectives
+# It executes a CUDA graph, every algorithm, every type and operator and programs (bits), collectives
 # of 64 KiB to 256 MiB (times, twice: as text with timelines, and as JSON), and fits a preset. FOLDER
 # (cuda-validation) gets the scenarios and what each part has printed; a table of all parts comes
-# last. "small" is for trying the script: four ranks, small messages, played once, three types, one
+# last. "small" is for trying the script: four ranks, small messages, executed once, three types, one
 # small program. It ends with 1 if a part failed or bits differ, with 3 without a GPU.
 # CUDA_VISIBLE_DEVICES chooses the GPUs, COLLSIM_LIBNVRTC names NVRTC where it is not found.
 set -u
@@ -202,7 +202,7 @@ part times-json validate "$folder/times.toml" --hw cuda --json
 part preset calibrate "$folder/times.toml" --hw cuda --sizes "$pings" \
 	--output "$folder/preset.toml"
 
-grep -h '^# played on' "$folder"/*.txt | sort -u
+grep -h '^# executed on' "$folder"/*.txt | sort -u
 echo
 echo "part         exit  equal differ failed"
 cat "$folder/summary.txt"

@@ -148,7 +148,7 @@ func TestLostRank(t *testing.T) {
 			pid := h.launcher.Process(2)
 			struck := make(chan time.Time, 1)
 			timeout := hwtest.Patient(tier.Of(1200*time.Millisecond, 3*time.Second))
-			timer := time.AfterFunc(hwtest.Patient(100*time.Millisecond), func() { // it plays then
+			timer := time.AfterFunc(hwtest.Patient(100*time.Millisecond), func() { // it executes then
 				struck <- time.Now()
 				syscall.Kill(pid, c.signal)
 			})

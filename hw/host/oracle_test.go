@@ -72,7 +72,7 @@ func open(t *testing.T, c Config) *Host {
 	return h
 }
 
-// agree plays a schedule and compares every bit with the oracle's.
+// agree executes a schedule and compares every bit with the oracle's.
 func agree(t *testing.T, h *Host, s *schedule.Schedule, env hw.Env) *hw.Result {
 	t.Helper()
 	in := randomInputs(s, uint64(s.Spec.Ranks))
@@ -83,7 +83,7 @@ func agree(t *testing.T, h *Host, s *schedule.Schedule, env hw.Env) *hw.Result {
 	return result
 }
 
-// agreeOnScripts plays all that the vocabulary has, with as few slots as will do, and once more
+// agreeOnScripts executes all that the vocabulary has, with as few slots as will do, and once more
 // without a pause.
 func agreeOnScripts(t *testing.T, h *Host) {
 	t.Helper()

@@ -32,8 +32,8 @@ func programs(t *testing.T) (all []*schedule.Schedule) {
 	return all
 }
 
-// agreeOnTensors plays a program and compares every bit of its results with the interpreter's, on
-// data of which the order of additions counts.
+// agreeOnTensors executes a program and compares every bit of its results with the interpreter's,
+// on data of which the order of additions counts.
 func agreeOnTensors(t *testing.T, h *Host, s *schedule.Schedule, env hw.Env) *hw.Result {
 	t.Helper()
 	given, err := reference.GivenTensors(s, reference.Normal, 6)

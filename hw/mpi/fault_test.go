@@ -92,7 +92,7 @@ func TestLostRank(t *testing.T) {
 				timeout = hwtest.Patient(10 * time.Second)
 				late = 2 * timeout
 			}
-			timer := time.AfterFunc(hwtest.Patient(50*time.Millisecond), func() { // it plays then
+			timer := time.AfterFunc(hwtest.Patient(50*time.Millisecond), func() { // it executes then
 				struck <- time.Now()
 				syscall.Kill(pid, how.signal)
 			})

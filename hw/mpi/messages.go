@@ -29,7 +29,7 @@ func refused(rank, lanes, lane, step int, v *schedule.Step) error {
 		f := &v.From[i]
 		switch {
 		case f.Kind == schedule.Get || f.Kind == schedule.Multimem || f.Put():
-			return hw.Refuse("rank %d lane %d step %d: %s is one-sided: messages alone can't play it",
+			return hw.Refuse("rank %d lane %d step %d: %s is one-sided: messages alone can't execute it",
 				rank, lane, step, v.Name())
 		case f.Kind == schedule.Message && int(f.Peer.Rank) == rank:
 			return hw.Malformed(rank, lane, step, "receives from itself")
@@ -39,7 +39,7 @@ func refused(rank, lanes, lane, step int, v *schedule.Step) error {
 		d := &v.Send[i]
 		switch {
 		case d.Lands() || !d.Message():
-			return hw.Refuse("rank %d lane %d step %d: %s is one-sided: messages alone can't play it",
+			return hw.Refuse("rank %d lane %d step %d: %s is one-sided: messages alone can't execute it",
 				rank, lane, step, v.Name())
 		case int(d.Peer.Rank) == rank:
 			return hw.Malformed(rank, lane, step, "sends to itself")

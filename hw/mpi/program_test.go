@@ -40,7 +40,7 @@ func TestPrograms(t *testing.T) {
 		require.NoError(t, err)
 		r, err := d.Run(context.Background(), job)
 		if s.OneSided() {
-			require.ErrorContains(t, err, "is one-sided: messages alone can't play it")
+			require.ErrorContains(t, err, "is one-sided: messages alone can't execute it")
 			refused++
 			continue
 		}

@@ -87,7 +87,7 @@ func TestNotMessages(t *testing.T) {
 	d := New(Config{Launcher: "nothing"})
 	_, err = d.Run(context.Background(), &hw.Job{Schedule: s, Inputs: [][]byte{make([]byte, 16), {}}})
 	require.EqualError(t, err,
-		"rank 1 lane 0 step 0: copy is one-sided: messages alone can't play it")
+		"rank 1 lane 0 step 0: copy is one-sided: messages alone can't execute it")
 
 	s, err = schedule.Parse(strings.ReplaceAll(oneSided, "copy get 0 in into", "recv from 0 into"))
 	require.NoError(t, err)

@@ -69,7 +69,7 @@ func testEveryAlgorithm(t *testing.T, d *Executor) {
 				}
 				r, err := d.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in, Env: env})
 				if err != nil {
-					require.ErrorContains(t, err, "is one-sided: messages alone can't play it")
+					require.ErrorContains(t, err, "is one-sided: messages alone can't execute it")
 					refused[a.Name] = true
 					continue
 				}

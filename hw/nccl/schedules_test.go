@@ -239,8 +239,8 @@ func calls(ranks, turn int) (all []collective.Spec) {
 	return all
 }
 
-// byTables has the stand-in play calls, and the barriers before them, by schedules of ours: those
-// of a network that come first, unless NCCL_ALGO says otherwise.
+// byTables has the stand-in execute calls, and the barriers before them, by schedules of ours:
+// those of a network that come first, unless NCCL_ALGO says otherwise.
 func byTables(t *testing.T, file string, spec collective.Spec, among []network) {
 	t.Helper()
 	barrier := collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Float32,
@@ -343,7 +343,7 @@ func TestAlgorithmsOfTheBarrier(t *testing.T) {
 		{"PAT", string(whole), "ncclAllReduce", "ncclInvalidUsage", "NCCL_ALGO allows none"},
 		{"Tree", string(whole), "ncclAllGather", "ncclInvalidUsage", "NCCL_ALGO allows none"},
 		{"", string(whole[:len(whole)-2]), "ncclCommInitAll", "ncclSystemError", "SCHEDULES"},
-		{"", "play Ring", "ncclCommInitAll", "ncclSystemError", "SCHEDULES"},
+		{"", "execute Ring", "ncclCommInitAll", "ncclSystemError", "SCHEDULES"},
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(c.text), 0o644))
 		t.Setenv("COLLSIM_STANDIN_SCHEDULES", file)

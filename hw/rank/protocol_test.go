@@ -18,7 +18,7 @@ import (
 	"collsim/unit"
 )
 
-// FuzzProtocol plays both ends of the protocol against a hostile one, which knows the secret or
+// FuzzProtocol executes both ends of the protocol against a hostile one, which knows the secret or
 // does not, and says what a script of bytes has it say: what it should or what it should not, when
 // it should or not, as it is or damaged, in part, late, or never. Whatever that is, the honest end
 // comes to an end, well or with an error that can be shown, and nothing of it is left. Time is

@@ -31,10 +31,10 @@ func TestOutOfTurn(t *testing.T) {
 			"order 2, which nobody awaits"},
 		{"again without reset", []*order{orderLike(orderJob, 0), nil, {Kind: orderGo}, nil,
 			{Kind: orderGo}}, "order 4, which nobody awaits"},
-		{"while it plays", []*order{orderLike(orderJob, hangs), nil, {Kind: orderGo},
+		{"while it executes", []*order{orderLike(orderJob, hangs), nil, {Kind: orderGo},
 			{Kind: orderReset}, {Kind: orderReset}}, "order 3, which nobody awaits"},
 		{"nothing to do", []*order{orderLike(orderJob, nothing)}, "1 ranks with nothing to do"},
-		{"the end while it plays", []*order{orderLike(orderJob, hangs), nil, {Kind: orderGo},
+		{"the end while it executes", []*order{orderLike(orderJob, hangs), nil, {Kind: orderGo},
 			orderLike(orderAbort, 0)}, `\x1b`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

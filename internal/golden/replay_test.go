@@ -116,8 +116,8 @@ func TestReplay(t *testing.T) {
 // replays holds the outputs so far, by summation and collective, since libraries share them; and
 // why some recordings differ.
 type replays struct {
-	played map[string]string
-	differ map[string]bool
+	executed map[string]string
+	differ   map[string]bool
 }
 
 // replay is the summary of a library: a line for each function and algorithm.
@@ -147,10 +147,10 @@ func (seen *replays) summary(t *testing.T, all []recording) string {
 	for i := range all {
 		r := &all[i]
 		key := fmt.Sprintf("%s %+v", by.name, r.spec)
-		got, ok := seen.played[key]
+		got, ok := seen.executed[key]
 		if !ok {
 			got = by.execute(t, r)
-			seen.played[key] = got
+			seen.executed[key] = got
 		}
 		if got == r.value {
 			equal++

@@ -2,7 +2,7 @@ package golden
 
 import "collsim/collective"
 
-// row says what plays some algorithms of a library, for some of its functions.
+// row says what executes some algorithms of a library, for some of its functions.
 type row struct {
 	libraries, functions, algorithms string // separated by blanks; libraries without version
 	by                               summation

@@ -217,7 +217,7 @@ func (q *refinement) solve(now unit.Time) (done bool) {
 			return true
 		}
 		if q.looks < 0 {
-			q.why = "rates change more often than if all ranks were played"
+			q.why = "rates change more often than if all ranks were simulated"
 			return true
 		}
 		if !q.freeze(least) {

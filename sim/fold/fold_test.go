@@ -22,9 +22,9 @@ import (
 
 // TestAgreement: of random schedules whose ranks do the same, on random networks on which they are
 // alike or are not, some jumbled so that they stall, this engine tells what sim/event does, lane by
-// lane and link by link, or the same stall, or that it does not play them.
+// lane and link by link, or the same stall, or that it does not simulate them.
 func TestAgreement(t *testing.T) {
-	played, stalled, jumped, numbered, why := 0, 0, 0, 0, map[string]int{}
+	simulated, stalled, jumped, numbered, why := 0, 0, 0, 0, map[string]int{}
 	runs := tier.Raced(200, 200, 12_000)
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 3))
@@ -37,7 +37,7 @@ func TestAgreement(t *testing.T) {
 			why[not.Why]++
 			continue
 		}
-		played++
+		simulated++
 		if e != nil && e.net.moves {
 			numbered++
 		}
@@ -55,10 +55,10 @@ func TestAgreement(t *testing.T) {
 			stalled++
 		}
 	}
-	t.Logf("%d of %d played, %d on numbered networks, %d stalls, %d jumps; not: %v", played, runs,
-		numbered, stalled, jumped, why)
+	t.Logf("%d of %d simulated, %d on numbered networks, %d stalls, %d jumps; not: %v", simulated,
+		runs, numbered, stalled, jumped, why)
 	require.Greater(t, numbered, runs/6)
-	require.Greater(t, played, runs/3)
+	require.Greater(t, simulated, runs/3)
 	require.Greater(t, jumped, runs/100)
 }
 
@@ -141,7 +141,7 @@ func TestTwoHalfRings(t *testing.T) {
 	}
 }
 
-// TestNotFolded: what cannot be proven is not played, and says why.
+// TestNotFolded: what cannot be proven is not simulated, and says why.
 func TestNotFolded(t *testing.T) {
 	s := simtest.Build(t, simtest.RingPlan(6, 600))
 	env := simtest.OnSwitch(t, 6, simtest.GBs, unit.Microsecond)
@@ -162,8 +162,9 @@ func TestNotFolded(t *testing.T) {
 	alone := simtest.RingPlan(6, 600)
 	alone.Group = nil
 	refused("the schedule declares no group", simtest.Build(t, alone), func(*model.Env) {})
-	// Two signals come to the link down to each rank at one time, over different wires: who is first
-	// is a matter of ports, which are numbered by ranks. On links of their own they do not meet.
+	// Two signals come to the link down to each rank at one time, over different wires: who is
+	// first is a matter of ports, which are numbered by ranks. On links of their own they do not
+	// meet.
 	signals := simtest.Build(t, schedule.Plan{Spec: simtest.AllReduce(6, 600),
 		Group: schedule.Group{6}, Chunks: 6, Lanes: 2, Lane: func(l *schedule.Lane) {
 			l.Signal(1 + l.Index)

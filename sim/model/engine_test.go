@@ -17,7 +17,7 @@ import (
 // TestSecondEngine: an engine that takes every rule from this package, and has nothing else of the
 // one that is used, gives the same lane ends and totals of random schedules. It looks at every lane
 // again and again, keeps all that was ever sent, and searches its lists from end to end. Lanes that
-// go on before their bytes have left, rendezvous, silent puts and multimem it does not play.
+// go on before their bytes have left, rendezvous, silent puts and multimem it does not simulate.
 func TestSecondEngine(t *testing.T) {
 	for _, sharing := range []model.Sharing{model.FIFO, model.Fluid} {
 		simtest.Law(t, 600, "engines agree", func(t testing.TB, rng *rand.Rand) bool {

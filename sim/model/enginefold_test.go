@@ -13,8 +13,8 @@ import (
 	"collsim/unit"
 )
 
-// TestSecondEngineFolded: the engine of TestSecondEngine, which plays all ranks, agrees with the
-// one that plays a rank of each class.
+// TestSecondEngineFolded: the engine of TestSecondEngine, which simulates all ranks, agrees with
+// the one that simulates a rank of each class.
 func TestSecondEngineFolded(t *testing.T) {
 	folded := 0
 	simtest.Law(t, 900, "engines agree", func(t testing.TB, rng *rand.Rand) bool {

@@ -109,10 +109,10 @@ func TestNoPeriods(t *testing.T) {
 }
 
 // TestInstantLinks: on networks of which some links are without latency, and some without limit, so
-// that much happens at one time because of something else, loops are played by periods, and what
+// that much happens at one time because of something else, loops are simulated by periods, and what
 // follows them finds the same waves as in sim/event.
 func TestInstantLinks(t *testing.T) {
-	runs, played, byPeriods := tier.Raced(200, 600, 20_000), 0, 0
+	runs, simulated, byPeriods := tier.Raced(200, 600, 20_000), 0, 0
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 11))
 		s, env := loopsAndBursts(t, rng), model.Env{Device: device.Ideal(), Sharing: model.FIFO,
@@ -131,7 +131,7 @@ func TestInstantLinks(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		played++
+		simulated++
 		require.Equal(t, want, e.finished(), "%d: %v on %s", i, s, env.Graph.Preset)
 		byRows := newEngine(s, &env)
 		byRows.wait = math.MaxInt // for the first period
@@ -139,8 +139,8 @@ func TestInstantLinks(t *testing.T) {
 		require.Equal(t, moments(byRows), moments(e), "%d: %v on %s", i, s, env.Graph.Preset)
 		byPeriods += min(e.periods, 1)
 	}
-	t.Logf("%d of %d, %d with periods", played, runs, byPeriods)
-	require.Greater(t, played, runs/4)
+	t.Logf("%d of %d, %d with periods", simulated, runs, byPeriods)
+	require.Greater(t, simulated, runs/4)
 	require.Greater(t, byPeriods, runs/8)
 }
 
@@ -237,7 +237,7 @@ func instant(t *testing.T, rng *rand.Rand) *topology.Graph {
 	return g
 }
 
-// TestEndOfTime: a period is not played past the last time that is counted.
+// TestEndOfTime: a period is not simulated past the last time that is counted.
 func TestEndOfTime(t *testing.T) {
 	env := simtest.OnSwitch(t, 4, simtest.GBs, unit.Microsecond)
 	env.Sharing = model.FIFO

@@ -93,7 +93,7 @@ func looped(t testing.TB, rng *rand.Rand) *schedule.Schedule {
 
 // TestLoops: schedules of loops end when sim/event says.
 func TestLoops(t *testing.T) {
-	runs, played, byPeriods, why := tier.Raced(150, 150, 20_000), 0, 0, map[string]int{}
+	runs, simulated, byPeriods, why := tier.Raced(150, 150, 20_000), 0, 0, map[string]int{}
 	times := []unit.Time{0, 100 * unit.Nanosecond, 100 * unit.Nanosecond, 333 * unit.Nanosecond}
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 11))
@@ -132,13 +132,13 @@ func TestLoops(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err)
-		played++
+		simulated++
 		byPeriods += min(e.periods, 1)
 		want, err := event.Run(s, &env, nil)
 		require.NoError(t, err, "%d: %v on %s", i, s, g.Preset)
 		require.Equal(t, want, e.finished(), "%d: %v on %s", i, s, g.Preset)
 	}
-	t.Logf("%d of %d played, %d with periods; not: %v", played, runs, byPeriods, why)
+	t.Logf("%d of %d simulated, %d with periods; not: %v", simulated, runs, byPeriods, why)
 	require.Greater(t, byPeriods, runs/20)
 }
 

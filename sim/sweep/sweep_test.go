@@ -20,11 +20,11 @@ import (
 
 // TestAgreement: of random schedules on random networks and devices, some jumbled so that they
 // stall, this engine tells what sim/event does, lane by lane and link by link, or that it does not
-// play them.
+// simulate them.
 func TestAgreement(t *testing.T) {
 	kinds := []struct {
 		name  string
-		least int // of 100 that are played
+		least int // of 100 that are simulated
 		of    func(rng *rand.Rand) (*schedule.Schedule, model.Env)
 	}{
 		{"without sense", 25, func(rng *rand.Rand) (*schedule.Schedule, model.Env) {
@@ -47,7 +47,7 @@ func TestAgreement(t *testing.T) {
 		}},
 	}
 	for k, kind := range kinds {
-		runs, played, periods, why := tier.Raced(150, 150, 10_000), 0, 0, map[string]int{}
+		runs, simulated, periods, why := tier.Raced(150, 150, 10_000), 0, 0, map[string]int{}
 		for i := range runs {
 			rng := rand.New(rand.NewPCG(uint64(i), uint64(k)))
 			s, env := kind.of(rng)
@@ -59,18 +59,18 @@ func TestAgreement(t *testing.T) {
 				continue
 			}
 			require.NoError(t, err)
-			played++
+			simulated++
 			got := e.finished()
 			periods += min(e.periods, 1)
 			want, err := event.Run(s, &env, nil)
 			require.NoError(t, err, "%s %d: %v on %s", kind.name, i, s, env.Graph.Preset)
 			require.Equal(t, want, got, "%s %d: %v on %s", kind.name, i, s, env.Graph.Preset)
 		}
-		t.Logf("%s: %d of %d played, %d with periods; not:", kind.name, played, runs, periods)
+		t.Logf("%s: %d of %d simulated, %d with periods; not:", kind.name, simulated, runs, periods)
 		for _, w := range slices.Sorted(maps.Keys(why)) {
 			t.Logf("  %5d %s", why[w], w)
 		}
-		require.GreaterOrEqual(t, 100*played, kind.least*runs, kind.name)
+		require.GreaterOrEqual(t, 100*simulated, kind.least*runs, kind.name)
 	}
 }
 

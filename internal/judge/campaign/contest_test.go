@@ -15,7 +15,7 @@ func newContest(t *testing.T, seed uint64) *contest {
 	return &contest{seed: seed, bases: list, calls: []int{1, 2}, states: 3000, every: 6}
 }
 
-// agree plays n schedules and fails for every one on which proof and judge disagree.
+// agree executes n schedules and fails for every one on which proof and judge disagree.
 func agree(t *testing.T, c *contest, first, n int) *summary {
 	sum := c.run(first, n, func(_ int, r *result) {
 		if r.why != "" && !t.Failed() {
@@ -55,7 +55,7 @@ func TestBases(t *testing.T) {
 	}
 }
 
-// TestPlay: a schedule's number says what it is, whoever plays it and in whatever order.
+// TestPlay: a schedule's number says what it is, whoever executes it and in whatever order.
 func TestPlay(t *testing.T) {
 	c := newContest(t, 3)
 	var first []result
