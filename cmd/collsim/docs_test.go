@@ -69,8 +69,8 @@ var repeated = map[string]bool{
 	"choice.toml --pivot busbw --across ranks --only topology.preset=ring": true,
 }
 
-// takesLong reports whether the short tier does less of a command, or nothing, so that the long tier
-// runs it.
+// takesLong reports whether the short tier does less of a command, or nothing: the long tier
+// runs it whole.
 func takesLong(command string) bool {
 	return costly[command] || narrower[command] != "" || repeated[command] || command == onEightNodes
 }
