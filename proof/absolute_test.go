@@ -16,7 +16,7 @@ import (
 // or undefined. Random schedules exchange and add many blocks at once.
 func TestAbsolute(t *testing.T) {
 	seen := map[string]int{}
-	for seed := range uint64(tier.Of(400, 20_000)) {
+	for seed := range uint64(tier.Of(400, 8_000)) {
 		rng := rand.New(rand.NewPCG(seed, 43))
 		group := []schedule.Group{{2, 2}, {2, 2, 2}, {3, 2}, {3, 3}, {4, 4}, {12}, {2, 2, 2, 2},
 			{2, 8}}[rng.IntN(8)]

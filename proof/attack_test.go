@@ -240,7 +240,7 @@ func hold(t *testing.T, text string) (read, right bool) {
 // TestAttack: random texts; some must be read, and some of these right, or nothing is tested.
 func TestAttack(t *testing.T) {
 	read, right := 0, 0
-	attacks := tier.Of(2000, 100_000)
+	attacks := tier.Of(2000, 40_000)
 	for seed := range uint64(attacks) {
 		was, good := hold(t, attacker{rand.New(rand.NewPCG(seed, 11))}.text())
 		if was {

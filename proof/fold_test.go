@@ -19,7 +19,7 @@ import (
 // what all ranks together are found to do, by the proof and by a judge who writes groups out.
 func TestFoldedAgrees(t *testing.T) {
 	seen := map[string]int{}
-	for seed := range uint64(tier.Of(500, 15_000)) {
+	for seed := range uint64(tier.Of(500, 8_000)) {
 		rng := rand.New(rand.NewPCG(seed, 19))
 		text := groupedText(rng)
 		s, err := schedule.Parse(text)

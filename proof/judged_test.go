@@ -198,7 +198,7 @@ func TestProgramsJudged(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 17))
 	seen := map[string]int{}
 	makers := []func(*rand.Rand) string{gathering, scattering, composing}
-	for tries := 0; seen["all"] < tier.Of(220, 6000); tries++ {
+	for tries := 0; seen["all"] < tier.Of(220, 3000); tries++ {
 		text := makers[tries%3](rng)
 		if tries%3 < 2 {
 			for range rng.IntN(3) {

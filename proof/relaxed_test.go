@@ -49,7 +49,7 @@ func ordinary(s *second.Step) (was bool) {
 // where it names none, there is no single step whose signals would order the two accesses.
 func TestRelaxedOrders(t *testing.T) {
 	named, unnamed := 0, 0
-	for seed := range uint64(tier.Of(600, 15_000)) {
+	for seed := range uint64(tier.Of(600, 6_000)) {
 		rng := rand.New(rand.NewPCG(seed, 21))
 		p := vary.Random(rng)
 		for _, lanes := range p.Ranks {

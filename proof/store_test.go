@@ -14,7 +14,7 @@ import (
 // as it is used holds what a list of its elements does, and no cell reaches from one part into
 // another one that has been used.
 func TestStore(t *testing.T) {
-	for seed := range uint64(tier.Of(100, 8_000)) {
+	for seed := range uint64(tier.Of(100, 4_000)) {
 		rng := rand.New(rand.NewPCG(seed, 37))
 		size := int64(1 + rng.IntN(200))
 		table := []int64{0}
@@ -88,7 +88,7 @@ func TestStore(t *testing.T) {
 // them, before and after there are so many that it divides them.
 func TestJoined(t *testing.T) {
 	divided, few := 0, 0
-	for seed := range uint64(tier.Of(100, 8_000)) {
+	for seed := range uint64(tier.Of(100, 4_000)) {
 		rng := rand.New(rand.NewPCG(seed, 41))
 		part := int64(1 + rng.IntN(3))
 		parts := int64(1 + rng.IntN(3*mostJoined))

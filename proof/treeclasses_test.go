@@ -20,7 +20,7 @@ func TestTreeClasses(t *testing.T) {
 	kinds := []collective.Kind{collective.AllReduce, collective.Broadcast, collective.Reduce,
 		collective.Gather, collective.Scatter}
 	proved := 0
-	runs := tier.Of(100, 4000)
+	runs := tier.Of(100, 2000)
 	for seed := range uint64(runs) {
 		rng := rand.New(rand.NewPCG(seed, 43))
 		kind := kinds[rng.IntN(len(kinds))]

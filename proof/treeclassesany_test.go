@@ -197,7 +197,7 @@ func (x *anyTree) lane(l *schedule.Lane) {
 // rank of each class says is what all say.
 func TestAnyTree(t *testing.T) {
 	seen := map[string]int{}
-	runs := tier.Raced(200, 250, 15_000)
+	runs := tier.Raced(200, 250, 6_000)
 	for seed := range uint64(runs) {
 		rng := rand.New(rand.NewPCG(seed, 53))
 		x, spec := newAnyTree(rng)
