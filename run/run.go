@@ -185,7 +185,6 @@ func (r *runner) simulatePasses(s *schedule.Schedule, result *Result) (*sim.Resu
 // time takes in what became of a simulation.
 func (r *runner) time(result *Result, ran *sim.Result, err error) error {
 	var refused *scenarios.Refusal
-	var cost *sim.CostError
 	var unfolded *sim.NotFolded
 	var unswept *sim.NotSwept
 	var large *tooLarge
@@ -197,8 +196,6 @@ func (r *runner) time(result *Result, ran *sim.Result, err error) error {
 	case errors.As(err, &unfolded) || errors.As(err, &unswept):
 		return result.Point.Refuse("sim.engine", err.Error(), "leave it out, or write "+
 			`engine = "event"`)
-	case errors.As(err, &cost):
-		return result.Point.Refuse("sim.sharing", err.Error(), "")
 	case err != nil && !result.refuted(err):
 		return result.Point.Refuse("collective.algorithm", reason(err), "")
 	case err != nil:
