@@ -228,7 +228,7 @@ func (r *runner) simulate(s *schedule.Schedule, env sim.Env, o sim.Options,
 	result *Result) (*sim.Result, error) {
 	w, p := work{}, result.Point
 	if o.Trace && o.Engine == sim.Best && result.passes() == 1 {
-		w = workOf(s)
+		w = workOn(s, graphOf(p))
 	}
 	if !drawnByClasses(s, p, w) {
 		return sim.Run(s, env, o)
@@ -240,8 +240,8 @@ func (r *runner) simulate(s *schedule.Schedule, env sim.Env, o sim.Options,
 	if !errors.As(err, &unfolded) {
 		return ran, err
 	}
-	all := takesOf(s, p, w, carriedOut{teams: 1, threads: 1}).only(simulates)
-	all.Log = logTakes(float64(w.steps), float64(w.transfers))
+	all := Takes{Simulation: simulationTakes(s, p, w, 0),
+		Log: of(w.steps+w.transfers, recordBytes)}
 	if err := r.s.Free.lacks(all); err != nil {
 		return nil, err
 	}
