@@ -72,7 +72,7 @@ func checkedLess(t *testing.T, s *Scenario, times int64) *Result {
 	require.InEpsilon(t, sampledShare*(5<<23), float64(some.count), 0.01)
 	r := &runner{s: s, numbers: func(f func()) { f() }}
 	require.NoError(t, r.enter(p))
-	report, err := r.check(m.whole, m, p, amount{count: some.count / times})
+	report, err := r.check(m.whole, m, p, amount{count: some.count / times}, nil)
 	require.NoError(t, err)
 	require.InDelta(t, some.count/times, report.Checked, 4)
 	result := &Result{Point: p, Numbers: string(report.Numbers), Checked: report.Checked,

@@ -95,6 +95,7 @@ type engine struct {
 	row      *row  // nil: every rank carries the schedule out once
 	isFluid  bool
 	err      error // found where no error can be returned
+	turns    int   // since Env.Progress was called
 
 	programs   []*schedule.Program
 	first      []int32 // lane of each rank among all, and their number
