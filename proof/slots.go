@@ -88,9 +88,28 @@ func (v *verifier) run(slots int, brief bool, hooks schedule.Hooks) (schedule.Co
 	}
 	s := *v.s
 	s.Slots = slots
+	if v.progress != nil && hooks.Step != nil {
+		ranks := int64(v.s.Spec.Ranks / v.walked())
+		hooks.Step = counted(hooks.Step, func(steps int64) {
+			v.progress(steps * ranks / int64(v.iterations))
+		})
+	}
 	counts, err := schedule.Execute(&s, schedule.Limits{Iterations: v.iterations,
 		Rendezvous: v.rendezvous, Folded: v.fold != nil, Brief: brief}, hooks)
 	return counts, err
+}
+
+// counted returns a hook that also counts sub-steps, and reports every 2^16.
+func counted(step func(*schedule.Visit) error,
+	report func(steps int64)) func(*schedule.Visit) error {
+	const every = 1 << 16
+	steps := int64(0)
+	return func(at *schedule.Visit) error {
+		if steps++; steps%every == 0 {
+			report(steps)
+		}
+		return step(at)
+	}
 }
 
 // walked returns the number of ranks that are walked.

@@ -9,6 +9,7 @@ import (
 // its proof. Sums and maxima over the teams make the proof of the whole.
 func verifyTeams(s *schedule.Schedule, o Options) (*Proof, []*schedule.Violation) {
 	all := Proof{KeepsRankOrder: true, SameTree: true}
+	o.Progress = nil // of teams of several schedules, it would count anew for each
 	proofs := map[*schedule.Schedule]*Proof{}
 	for _, t := range s.Teams() {
 		p := proofs[t.Schedule]

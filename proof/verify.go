@@ -61,6 +61,10 @@ type Options struct {
 	// Causal, if not nil, says which ranks must have begun before others end, in a schedule without
 	// data.
 	Causal *schedule.Causal
+	// Progress is called now and then with the number of sub-steps that have been executed, of one
+	// iteration of all ranks for which those that are walked stand; nil is not called. A walk that
+	// begins anew counts anew.
+	Progress func(steps int64)
 }
 
 // errComputes ends a walk without formulas at a kernel whose result has a meaning.
@@ -134,7 +138,7 @@ func verifyWhole(s *schedule.Schedule, o Options, names names) (*Proof, []*sched
 func (v *verifier) prove(o Options, names names) (*Proof, []*schedule.Violation) {
 	s := v.s
 	v.names, v.iterations, v.rendezvous = names, o.Iterations, o.Rendezvous
-	v.scratches, v.wantsTraffic = max(o.Scratches, 1), o.Traffic
+	v.scratches, v.wantsTraffic, v.progress = max(o.Scratches, 1), o.Traffic, o.Progress
 	slots, counts := v.findSlots(o.Slots)
 	if slots > 0 {
 		v.taintCallers()
@@ -290,6 +294,7 @@ type verifier struct {
 	lastFlow     int
 	searches     bool // for slots: stalls are not described
 	wantsTraffic bool
+	progress     func(steps int64) // Options.Progress
 	ordered      bool
 	tainted      map[memory]bool // memories with a cell that several lanes accessed, one writing
 	found        []*schedule.Violation

@@ -2,11 +2,11 @@ package reference
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
 
 	"collsim/collective"
 	"collsim/schedule"
+	"collsim/unit"
 )
 
 // affordable surveys the schedule, or one that is rebuilt with a smaller count so that its check
@@ -71,9 +71,7 @@ func rebuilt(s *schedule.Schedule, o *CheckOptions, count int64) (*schedule.Sche
 // need estimates the bytes that a check takes if it holds all memories whole, messages in flight
 // included. It saturates at the largest int64.
 func (v *survey) need() int64 {
-	held := buffers(v.s, v.stored)
-	flying := times(v.inFlight, v.width())
-	return held + min(flying, math.MaxInt64-held)
+	return unit.AddCapped(buffers(v.s, v.stored), unit.MultiplyCapped(v.inFlight, v.width()))
 }
 
 // width returns the size of an element in bytes; 0 for a barrier, which has no data.
@@ -92,20 +90,11 @@ func buffers(s *schedule.Schedule, stored bool) int64 {
 	for b := schedule.Input; b <= schedule.Scratch; b++ {
 		for rank := range s.Spec.Ranks {
 			if v.holds(b) {
-				n := times(extent(s, b, rank), v.width())
-				total += min(n, math.MaxInt64-total)
+				total = unit.AddCapped(total, unit.MultiplyCapped(extent(s, b, rank), v.width()))
 			}
 		}
 	}
 	return total
-}
-
-// times multiplies two numbers that are not negative. It saturates at the largest int64.
-func times(a, b int64) int64 {
-	if hi, lo := bits.Mul64(uint64(a), uint64(b)); hi == 0 && lo <= math.MaxInt64 {
-		return int64(lo)
-	}
-	return math.MaxInt64
 }
 
 // smaller returns the largest count, below the schedule's, that is expected to fit into memory if

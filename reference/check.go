@@ -40,6 +40,9 @@ type CheckOptions struct {
 	// Slots is the number of slots of connections that do not declare their own; 0 is unlimited.
 	Slots      int
 	Accumulate Accumulate
+	// Progress is called after each window of elements with how many are done, of how many, by one
+	// goroutine at a time; nil is not called.
+	Progress func(done, total int64)
 }
 
 // A Verdict is how the numbers of a schedule compare with the definition.
@@ -187,6 +190,7 @@ func check[T dtype.Number](v *survey, o *CheckOptions, w work) (Report, error) {
 	results := make([]*comparison[T], workers)
 	errs, panics := make([]error, workers), make([]any, workers)
 	var next atomic.Int64
+	windowEnds := o.counted(windows)
 	var done sync.WaitGroup
 	for i := range workers {
 		done.Add(1)
@@ -203,6 +207,7 @@ func check[T dtype.Number](v *survey, o *CheckOptions, w work) (Report, error) {
 					return
 				}
 				c.outputs()
+				windowEnds()
 			}
 		}()
 	}
@@ -216,6 +221,21 @@ func check[T dtype.Number](v *survey, o *CheckOptions, w work) (Report, error) {
 		}
 	}
 	return v.doubt(together(results)), nil
+}
+
+// counted returns a function that reports one more of so many to Progress.
+func (o *CheckOptions) counted(total int64) func() {
+	var lock sync.Mutex
+	done := int64(0)
+	return func() {
+		if o.Progress == nil {
+			return
+		}
+		lock.Lock()
+		defer lock.Unlock()
+		done++
+		o.Progress(done, total)
+	}
 }
 
 // doubt weakens the verdict of a report where a switch adds, since its order is unknown.

@@ -7,6 +7,7 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/schedule"
+	"collsim/unit"
 )
 
 // aTensor is the collective for which the numbers of a tensor are made: no operator, one rank.
@@ -87,9 +88,9 @@ func (p *affordedProgram) look(o *CheckOptions) (err error) {
 	if most == 0 {
 		most = defaultFLOPs
 	}
-	if need := capped(p.c.bytes, p.d.bytes()); need > o.Memory {
+	if need := unit.AddCapped(p.c.bytes, p.d.bytes()); need > o.Memory {
 		p.why = fmt.Sprintf("the check needs %d bytes, but memory is %d", need, o.Memory)
-	} else if need := capped(p.c.flops, p.d.flops()); need > most {
+	} else if need := unit.AddCapped(p.c.flops, p.d.flops()); need > most {
 		p.why = fmt.Sprintf("the check's kernels have %.3g operations; at most %.3g are computed",
 			float64(need), float64(most))
 	}

@@ -1,40 +1,32 @@
 package reference
 
 import (
-	"math"
-
-	"collsim/dtype"
 	"collsim/kernel"
 	"collsim/schedule"
+	"collsim/unit"
 )
 
-// cost holds the resources that the execution of a schedule takes. bytes is the peak of all
-// memories and of messages in flight. flops counts the operations of all kernels, and wide those
-// among them in float64 or integers. elements counts what kernels read and write, and packed those
-// among them of matrix products, which pack their operands first. moved counts the bytes that the
-// other steps move, and summed the elements that they add up.
-type cost struct {
-	bytes, flops, wide      int64
-	steps, elements, packed int64
-	moved, summed           int64
-}
+// cost holds what the execution of a schedule takes: the peak of all memories and of messages under
+// way, in bytes, sub-steps, and the operations of all kernels.
+type cost struct{ bytes, steps, flops int64 }
 
 // costOf carries a schedule out on sizes alone.
 func costOf(s *schedule.Schedule, slots int) (cost, error) {
 	var c cost
 	for b := range schedule.Buffer(s.Buffers()) {
 		for rank := range s.Spec.Ranks {
-			c.bytes = capped(c.bytes, times(lengthOf(s, b, rank), int64(s.TypeOf(b).Width())))
+			n := unit.MultiplyCapped(lengthOf(s, b, rank), int64(s.TypeOf(b).Width()))
+			c.bytes = unit.AddCapped(c.bytes, n)
 		}
 	}
-	var sent []int64
+	var sent []int64 // by handle
 	flying, most := int64(0), int64(0)
 	_, err := schedule.Execute(s, schedule.Limits{Slots: slots}, schedule.Hooks{
 		Step: func(v *schedule.Visit) error {
 			c.steps++
 			if k := v.Step.Kernel; k != nil && k.Kind != kernel.Opaque {
-				c.kernel(k)
-				most = max(most, capped(flying, capped(k.Read(), k.Written())))
+				c.flops = unit.AddCapped(c.flops, k.FLOPs())
+				most = max(most, unit.AddCapped(flying, unit.AddCapped(k.Read(), k.Written())))
 				return nil
 			}
 			size, known := s.Bytes(v.Spot(), v.Step)
@@ -47,8 +39,7 @@ func costOf(s *schedule.Schedule, slots int) (cost, error) {
 				}
 				flying -= sent[handle]
 			}
-			c.move(s, v, size)
-			most = max(most, capped(flying, size))
+			most = max(most, unit.AddCapped(flying, size))
 			for i, handle := range v.Out {
 				if handle < 0 {
 					continue
@@ -59,47 +50,11 @@ func costOf(s *schedule.Schedule, slots int) (cost, error) {
 				if sent[handle] = size; v.Step.Send[i].Put {
 					sent[handle] = 0
 				}
-				flying = capped(flying, sent[handle])
+				flying = unit.AddCapped(flying, sent[handle])
 			}
 			most = max(most, flying)
 			return nil
 		}})
-	c.bytes = capped(c.bytes, most)
+	c.bytes = unit.AddCapped(c.bytes, most)
 	return c, err
 }
-
-// move counts what a step moves that is no kernel.
-func (c *cost) move(s *schedule.Schedule, v *schedule.Visit, size int64) {
-	c.moved = capped(c.moved, size)
-	if len(v.Step.From) > 1 {
-		c.summed = capped(c.summed, size/int64(max(s.SpecAt(v.Spot()).Type.Width(), 1)))
-	}
-}
-
-// kernel counts a kernel.
-func (c *cost) kernel(k *kernel.Op) {
-	c.flops = capped(c.flops, k.FLOPs())
-	c.elements = capped(c.elements, elementsOf(k))
-	if k.IsMatmul() {
-		c.packed = capped(c.packed, elementsOf(k))
-	}
-	if isWide(k) {
-		c.wide = capped(c.wide, k.FLOPs())
-	}
-}
-
-// isWide reports whether a kernel computes in float64, or in integers.
-func isWide(k *kernel.Op) bool {
-	return !k.A.IsFloat() || k.A == dtype.Float64 || k.B == dtype.Float64
-}
-
-// elementsOf counts the elements that a kernel reads and writes.
-func elementsOf(k *kernel.Op) (n int64) {
-	for _, t := range k.Operands() {
-		n = capped(n, t.Shape.Elements())
-	}
-	return capped(n, k.Output().Shape.Elements())
-}
-
-// capped adds two numbers that are not negative. It saturates at the largest int64.
-func capped(a, b int64) int64 { return a + min(b, math.MaxInt64-a) }

@@ -6,6 +6,7 @@ import (
 	"collsim/dtype"
 	"collsim/kernel"
 	"collsim/schedule"
+	"collsim/unit"
 )
 
 // computesKernels reports whether some step of a schedule has a kernel that is not opaque.
@@ -48,7 +49,7 @@ func checkKernels(s *schedule.Schedule, o *CheckOptions) (Report, error) {
 	if most == 0 {
 		most = defaultFLOPs
 	}
-	if need := times(c.bytes, 2); need > o.Memory {
+	if need := unit.MultiplyCapped(c.bytes, 2); need > o.Memory {
 		return Report{}, tooLittle(need, o.Memory)
 	}
 	if c.flops > most {

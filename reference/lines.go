@@ -8,6 +8,7 @@ import (
 	"collsim/dtype"
 	"collsim/kernel"
 	"collsim/schedule"
+	"collsim/unit"
 )
 
 // A line is one result that a program, or a part of a composed schedule, defines: the contents of a
@@ -205,7 +206,7 @@ func anyOrder(spec *collective.Spec) rounding {
 func (d *script) flops() (n int64) {
 	for i := range d.lines {
 		if l := &d.lines[i]; l.kernel != nil {
-			n = capped(n, times(l.kernel.FLOPs(), int64(len(l.ranks))))
+			n = unit.AddCapped(n, unit.MultiplyCapped(l.kernel.FLOPs(), int64(len(l.ranks))))
 		}
 	}
 	return n
@@ -214,12 +215,12 @@ func (d *script) flops() (n int64) {
 // bytes returns the memory of all values, with their doubts.
 func (d *script) bytes() (n int64) {
 	for i, t := range d.types {
-		n = capped(n, times(d.lengths[i], int64(t.Width()*d.s.Spec.Ranks)))
+		n = unit.AddCapped(n, unit.MultiplyCapped(d.lengths[i], int64(t.Width()*d.s.Spec.Ranks)))
 	}
 	for i := range d.lines {
 		if l := &d.lines[i]; l.spec != nil && rounds(l.spec) {
 			for rank := range l.ranks {
-				n = capped(n, times(l.spec.Out(rank), bytesPerDoubt))
+				n = unit.AddCapped(n, unit.MultiplyCapped(l.spec.Out(rank), bytesPerDoubt))
 			}
 		}
 	}

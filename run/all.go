@@ -11,6 +11,7 @@ import (
 
 	"collsim/reference"
 	"collsim/scenarios"
+	"collsim/schedule"
 )
 
 // RunOptions holds the options of running points; the zero value is the usual choice.
@@ -26,9 +27,9 @@ type RunOptions struct {
 	Done func(*Result)
 	// Program is the same for the programs of the scenario, which follow its points.
 	Program func(*ProgramResult)
-	// Phase is called when a phase of a point begins, and what it returns when that phase ends, by
-	// several goroutines at once; nil is not called.
-	Phase func(id string, phase Phase) (ended func())
+	// Phase is called when a phase of a point begins, and ended when that phase ends, by several
+	// goroutines at once; nil is not called.
+	Phase func(id string, phase Phase) (progress Progress, ended func())
 }
 
 // Phase is a part of carrying out a point. Phases follow one another or go on side by side.
@@ -44,12 +45,29 @@ var (
 	checkStage = Phase{"check of numbers", "check.numbers = false does without"}
 )
 
+// Progress is called now and then, by several goroutines at once, with how much of a phase is done.
+// A phase may begin anew: then less is done than before. nil: nobody asks.
+type Progress func(done, total int64)
+
 // staged reports a phase of a point while it is carried out.
-func (o *RunOptions) staged(p *scenarios.Point, phase Phase, carryOut func()) {
-	if o.Phase != nil {
-		defer o.Phase(p.ID, phase)()
+func (o *RunOptions) staged(p *scenarios.Point, phase Phase, carryOut func(Progress)) {
+	if o.Phase == nil {
+		carryOut(nil)
+		return
 	}
-	carryOut()
+	progress, ended := o.Phase(p.ID, phase)
+	defer ended()
+	carryOut(progress)
+}
+
+// of returns a function that reports how many steps of a schedule are done; nil if nobody asks. It
+// counts the schedule's steps when it is called first.
+func (p Progress) of(s *schedule.Schedule) func(steps int64) {
+	if p == nil {
+		return nil
+	}
+	total := sync.OnceValue(func() int64 { return Steps(s) })
+	return func(steps int64) { p(min(steps, total()), total()) }
 }
 
 // stages returns the stages that a run carries out: with a trace it also logs and draws.

@@ -168,14 +168,12 @@ func (r *runner) measure(m *made, p *scenarios.Point) (unit.Time, error) {
 }
 
 // leavesOut reports whether an error says that an algorithm does not fit: it cannot do what is
-// asked, stalls with so few slots, or would take too long or too much memory to simulate.
+// asked, stalls with so few slots, or takes too much memory.
 func leavesOut(err error) bool {
 	var cannot *illegal
 	var stall *schedule.StallError
-	var cost *sim.CostError
 	var large *tooLarge
-	return errors.As(err, &cannot) || errors.As(err, &stall) || errors.As(err, &cost) ||
-		errors.As(err, &large)
+	return errors.As(err, &cannot) || errors.As(err, &stall) || errors.As(err, &large)
 }
 
 // noneOf says why no algorithm is the fastest.

@@ -14,9 +14,9 @@
 //   - time is an order of magnitude: steps, and ranks that one stands for, times one constant for
 //     each engine (estimate.go). It is printed and nothing is decided by it;
 //   - a check of numbers is of all elements, of a smaller count, or of some outputs, by how many
-//     elements and steps all would be (sample.go);
-//   - a run reports its progress from the points that are done, and a stage that goes on for long
-//     while it does (RunOptions.Phase).
+//     operations all would be (sample.go);
+//   - a run reports its progress from the points that are done, and how much is done of each stage
+//     that goes on for long (RunOptions.Phase).
 //
 // The package reads files through the function that it is given and writes none. It knows nothing
 // of how results are printed, of flags, terminals and pictures. Equal input gives equal results,

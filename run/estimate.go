@@ -9,15 +9,14 @@ import (
 	"collsim/unit"
 )
 
-// Nanoseconds of one core, in order of magnitude.
+// Nanoseconds of one core, in order of magnitude: one figure for each engine, measured on its
+// benchmarks. An operation of a check of numbers takes one (see mostOperations).
 const (
-	pointTime  = 500_000 // a point takes, whatever it does; a step
-	eventTime  = 1000    // simulated by events,
-	sweepTime  = 10      // or swept,
-	likeTime   = 300     // or a rank that another one stands for
-	proofTime  = 1000    // proven
-	numberTime = 1000    // computed on numbers,
-	wordTime   = 1       // and 32 bits of these
+	pointTime = 500_000 // a point takes, whatever it does: network, schedule, bounds; a step
+	eventTime = 1000    // simulated by events,
+	sweepTime = 10      // or swept,
+	likeTime  = 300     // or a rank that another one stands for
+	proofTime = 1000    // proven
 )
 
 // Estimate counts what there is to do for a point, without running it.
@@ -29,7 +28,7 @@ type Estimate struct {
 	Steps, Messages int64  // of all of them; slices one by one
 	Bytes           unit.Bytes
 	Seconds         float64    // on one core, in order of magnitude: see Magnitude
-	Takes           Takes      // stage by stage, the most of all of them
+	Takes           Takes      // stage by stage, of the one that takes the most
 	Memory          unit.Bytes // an upper bound, with the command's own
 }
 
@@ -91,12 +90,14 @@ func (e *Estimate) add(m *made, isAlone bool) {
 		do = runs
 	}
 	for _, member := range m.members {
-		s, w := member.schedule, workOfAll(member.schedule)
+		s, w := member.schedule, workOf(member.schedule)
 		teams := int64(member.teams)
-		e.count(w.times(teams))
-		e.Seconds += timeOf(s, e.Point, w.times(teams), do)
+		e.count(work{}.plus(teams, w))
+		e.Seconds += float64(float64(teams) * timeOf(s, e.Point, w, do))
 	}
-	e.Takes = e.Takes.larger(m.takes(e.Point, runs, 1))
+	if t := m.takes(e.Point, runs, 1); t.peak() >= e.Takes.peak() {
+		e.Takes = t
+	}
 }
 
 // count adds what there is to do in a schedule.
@@ -111,7 +112,7 @@ func timeOf(s *schedule.Schedule, p *scenarios.Point, w work, do stages) float64
 	switch classes := classesOf(s, p); {
 	case classes > 0:
 		seconds = float64(likeTime*ranks) + float64(eventTime*steps*float64(classes)/ranks)
-	case sweeps(s, p, w):
+	case sweeps(s, p):
 		seconds = float64(sweepTime * steps)
 	default:
 		seconds = float64(eventTime * steps)
@@ -119,16 +120,8 @@ func timeOf(s *schedule.Schedule, p *scenarios.Point, w work, do stages) float64
 	if do&proves != 0 && p.Check.Proof {
 		seconds += float64(proofTime * steps / float64(stoodFor(s, w)))
 	}
-	if do&computes == 0 || !p.Check.Numbers {
-		return 1e-9 * seconds
-	}
-	switch a := amountOf(s, p, w); {
-	case a.none != "":
-	case a.outputs > 0:
-		seconds += float64(numberTime * (steps/ranks + outputValues(s, a.outputs)))
-	default:
-		seconds += float64(numberTime*float64(w.walked(s))) +
-			float64(wordTime*sampleOf(s, p, w)*elementsOf(s, p, w))
+	if do&computes != 0 && p.Check.Numbers {
+		seconds += amountOf(s, p, w).operations
 	}
 	return 1e-9 * seconds
 }

@@ -64,7 +64,7 @@ func (s *Scenario) Explain(p *scenarios.Point) (_ *Explanation, err error) {
 	if err != nil || result.skipped != "" {
 		return nil, err
 	}
-	ran, err := r.simulatePasses(m.whole, result)
+	ran, err := r.simulatePasses(m.whole, result, nil)
 	if err := r.time(result, ran, err); err != nil {
 		return nil, err
 	}

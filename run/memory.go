@@ -91,26 +91,34 @@ const (
 // numbers.
 func (m *made) takes(p *scenarios.Point, do stages, threads int) (t Takes) {
 	for _, member := range m.members {
-		s := member.schedule
-		w := workOf(s)
-		classes := int64(0)
+		s, teams := member.schedule, int64(member.teams)
+		w, classes := workOn(s, graphOf(p)), int64(0)
 		if do&simulates != 0 && s.Spec.Ranks >= foldedFrom {
 			classes = classesOf(s, p)
 		}
-		steps, messages := float64(w.steps), float64(w.transfers)
-		switch isDrawn := do&draws != 0 && drawnByClasses(s, p, w); {
-		case isDrawn:
-			steps, messages = min(steps*float64(classes)/float64(s.Spec.Ranks), sim.MostFolded), 0
+		logged := w.steps + w.transfers
+		switch {
+		case do&draws != 0 && drawnByClasses(s, p, w):
+			logged = min(unit.MultiplyCapped(w.steps, classes)/int64(s.Spec.Ranks), sim.MostFolded)
 		case do&logs != 0:
 			classes = 0 // all ranks are simulated
 		}
-		u := takesOf(s, p, w, carriedOut{member.teams, classes, threads})
+		u := Takes{Schedule: of(teams, int64(programsTake(s, p, w)))}
+		if do&simulates != 0 {
+			u.Simulation = of(teams, int64(simulationTakes(s, p, w, classes)))
+		}
 		if do&logs != 0 {
-			u.Log = logTakes(float64(member.teams)*steps, float64(member.teams)*messages)
+			u.Log = of(teams*logged, recordBytes)
+		}
+		if do&proves != 0 && p.Check.Proof {
+			u.Proof = proofTakes(s, w)
+		}
+		if do&computes != 0 && p.Check.Numbers {
+			u.Numbers = numbersTake(s, p, w, threads)
 		}
 		t = t.plus(u)
 	}
-	return t.only(do)
+	return t
 }
 
 // MostDrawn bounds the sub-steps that a picture shows one by one. Beyond it, where ranks form
@@ -122,25 +130,11 @@ func drawnByClasses(s *schedule.Schedule, p *scenarios.Point, w work) bool {
 	return w.steps > MostDrawn && s.Group != nil && classesOf(s, p) > 0
 }
 
-// only returns the memory that the given stages take.
-func (t Takes) only(do stages) Takes {
-	if do&proves == 0 {
-		t.Proof = 0
-	}
-	if do&simulates == 0 {
-		t.Simulation = 0
-	}
-	if do&computes == 0 {
-		t.Numbers = 0
-	}
-	return t
-}
-
 // small reports whether whatever an algorithm of ours makes of a point fits without a look, even
 // where so many are carried out at once: no rank has more lanes in a channel, connections, messages
 // in a step or blocks of a buffer than there are ranks, twice.
 func (s *Scenario) small(p *scenarios.Point, a scenarios.Algorithm, at int) bool {
-	const pairBytes = placeBytes + connectionBytes + stepBytes + logStepBytes + logMessageBytes
+	const pairBytes = placeBytes + connectionBytes + stepBytes + 2*recordBytes
 	n := unit.Bytes(p.Topology.Ranks)
 	bytes := 2 * n * n * unit.Bytes(max(a.Channels, 1)) * pairBytes * unit.Bytes(at)
 	if p.Check.Numbers {

@@ -27,7 +27,7 @@ func TestNumbersWithoutDefinition(t *testing.T) {
 	require.NoError(t, err)
 	r := &Result{Point: scenario.Points[0]}
 	run := &runner{s: scenario, numbers: func(check func()) { check() }}
-	require.NoError(t, run.compute(&made{whole: s, members: []member{{s, 1}}}, r))
+	require.NoError(t, run.compute(&made{whole: s, members: []member{{s, 1}}}, r, nil))
 	require.Equal(t, Off, r.Numbers)
 	require.Equal(t, "custom has no definition to compare with", r.NumbersOff)
 }

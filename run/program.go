@@ -164,7 +164,8 @@ func (r *runner) carryProgram(p *scenarios.ProgramPoint) (*ProgramResult, error)
 	if err := r.proveAndTime(result); err != nil {
 		return nil, s.located(err)
 	}
-	if err := r.computeProgram(result); err != nil {
+	r.options.staged(p.Point, checkStage, func(Progress) { err = r.computeProgram(result) })
+	if err != nil {
 		return nil, s.located(err)
 	}
 	return result, nil

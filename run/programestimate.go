@@ -6,16 +6,14 @@ import (
 	"collsim/reference"
 	"collsim/scenarios"
 	"collsim/schedule"
-	"collsim/unit"
 )
 
-// What programs take beside what collectives do.
+// What programs take beside what collectives do, measured on examples (TestProgramTakesMeasured).
 const (
 	programBytes = 40 << 20 // what lowers, the tables of results, and tries at smaller sizes
-	logsOfSpans  = 2.5      // times a log: from it, spans of ops are worked out
-	garbage      = 1.5      // factor on what a check of numbers holds: some is not collected yet
-	mostOfMemory = 2.5      // times check.memory that a check takes, with what bounds errors
-	flopTime     = 0.1      // nanoseconds of an operation of a kernel
+	spanBytes    = 500      // a step or message: its place in a log, from which spans are worked out
+	notCollected = 1.5      // times what a check of numbers holds, until it is collected
+	flopTime     = 0.1      // nanoseconds of an operation of a kernel: vectors of eight, and a miss
 )
 
 // EstimateProgram lowers a program and counts its steps. Of a call by "fastest" all that it may
@@ -23,7 +21,7 @@ const (
 // can do it.
 func (s *Scenario) EstimateProgram(p *scenarios.ProgramPoint) (_ *Estimate, err error) {
 	defer func() { err = s.located(err) }()
-	e, err := s.estimateProgram(p, p.Check.Numbers)
+	e, err := s.estimateProgram(p, runs)
 	if err != nil {
 		return nil, err
 	}
@@ -31,15 +29,14 @@ func (s *Scenario) EstimateProgram(p *scenarios.ProgramPoint) (_ *Estimate, err 
 	if err != nil {
 		return nil, p.Refuse("topology", err.Error(), "")
 	}
-	e.Takes.Schedule += unit.Bytes(linkBytes * g.NumLinks())
+	e.Takes.Schedule += of(int64(g.NumLinks()), recordBytes)
 	e.Memory = commandBytes + programBytes + e.Takes.peak()
 	e.Seconds += float64(1e-9 * pointTime)
 	return e, nil
 }
 
-// estimateProgram estimates a program's needs without those of the network. It includes the
-// operations of a check of numbers only if numbers is set.
-func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, numbers bool) (*Estimate, error) {
+// estimateProgram estimates what the given stages of a program need, without its network.
+func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, do stages) (*Estimate, error) {
 	e := &Estimate{Point: p.Point, Algorithms: 1}
 	r := &runner{s: s, candidates: e}
 	low, chosen, err := r.lower(p, nil)
@@ -54,22 +51,23 @@ func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, numbers bool) (*Es
 		part := parts[i].Schedule
 		w, there := known[part]
 		if !there {
-			w = workOfAll(part)
+			w = workOf(part)
 			known[part] = w
-			e.Takes.Schedule += bytesOf(stepBytes * float64(w.steps))
+			e.Takes.Schedule += of(w.steps, stepBytes)
 		}
-		all = all.plus(w)
+		all = all.plus(1, w)
 	}
 	e.count(all)
-	e.Takes.Log = logTakes(logsOfSpans*float64(all.steps), logsOfSpans*float64(all.transfers))
-	e.Takes.Simulation = bytesOf(float64(placeBytes*float64(all.places)) +
-		float64(connectionBytes*float64(all.connections)))
-	e.Seconds += float64(1e-9 * eventTime * float64(all.steps))
-	if p.Check.Proof {
-		e.Takes.Proof = bytesOf(proofNeeds(all, max(all.cells, all.runs), cellBytes))
+	if do&simulates != 0 {
+		e.Takes.Log = of(all.steps+all.transfers, spanBytes)
+		e.Takes.Simulation = of(all.places, placeBytes) + of(all.peers, connectionBytes)
+		e.Seconds += float64(1e-9 * eventTime * float64(all.steps))
+	}
+	if do&proves != 0 && p.Check.Proof {
+		e.Takes.Proof = proofOfAll(all)
 		e.Seconds += float64(1e-9 * proofTime * float64(all.steps))
 	}
-	if !numbers {
+	if do&computes == 0 || !p.Check.Numbers {
 		return e, nil
 	}
 	r.candidates = &Estimate{}
@@ -78,9 +76,9 @@ func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, numbers bool) (*Es
 	if err != nil {
 		return nil, p.Refuse("check.memory", err.Error(), "")
 	}
-	e.Takes.Numbers = bytesOf(garbage * float64(n.Bytes))
-	e.Seconds += float64(1e-9 * (float64(numberTime*float64(n.Steps)) +
-		float64(wordTime*float64(n.Elements)) + float64(flopTime*float64(n.FLOPs))))
+	e.Takes.Numbers = share(of(n.Bytes, 1), notCollected)
+	e.Seconds += float64(1e-9 * (float64(stepOperations*float64(n.Steps)) +
+		float64(flopTime*float64(n.FLOPs))))
 	return e, nil
 }
 
@@ -109,7 +107,7 @@ func (r *runner) consider(p *scenarios.Point, list []scenarios.Algorithm) (first
 		}
 		r.candidates.Algorithms++
 		for _, member := range m.members {
-			w := workOfAll(member.schedule).times(int64(member.teams))
+			w := work{}.plus(int64(member.teams), workOf(member.schedule))
 			r.candidates.count(w)
 			r.candidates.Seconds += timeOf(member.schedule, p, w, simulates)
 		}
@@ -117,22 +115,21 @@ func (r *runner) consider(p *scenarios.Point, list []scenarios.Algorithm) (first
 	return first, candidates, nil
 }
 
-// programFits says what of a program is too large for the memory that there is.
+// programFits says what of a program is too large for the memory that there is. A check of numbers
+// is looked at only if what check.memory lets it take is.
 func (s *Scenario) programFits(p *scenarios.ProgramPoint, do stages) error {
 	if s.Free.Bytes == 0 {
 		return nil
 	}
-	most := float64(mostOfMemory * float64(p.Check.Memory))
-	e, err := s.estimateProgram(p, p.Check.Numbers && do&computes != 0 && most > float64(s.Free.Bytes))
+	if share(p.Check.Memory, 2*notCollected) <= s.Free.Bytes { // with what bounds errors
+		do &^= computes
+	}
+	e, err := s.estimateProgram(p, do)
 	if err != nil {
 		return nil // as the run will say
 	}
-	t := e.Takes.only(do)
-	if do&simulates == 0 {
-		t.Log = 0
-	}
 	var large *tooLarge
-	if err := s.Free.lacks(t); errors.As(err, &large) {
+	if err := s.Free.lacks(e.Takes); errors.As(err, &large) {
 		return large.refusal(p.Point)
 	}
 	return nil

@@ -15,9 +15,13 @@ func (r *runner) proveAndTime(result *ProgramResult) error {
 	var err error
 	both(func() {
 		if p.Check.Proof {
-			result.prove(result.Lowered.Schedule, p.Sim.Slots)
+			r.options.staged(p.Point, proofStage, func(Progress) {
+				result.prove(result.Lowered.Schedule, p.Sim.Slots)
+			})
 		}
-	}, func() { err = r.timeProgram(result) })
+	}, func() {
+		r.options.staged(p.Point, simStage, func(Progress) { err = r.timeProgram(result) })
+	})
 	var stall *schedule.StallError
 	switch {
 	case errors.As(err, &stall) && result.Proof == Failed:

@@ -56,9 +56,15 @@ func (r *runner) run(p *scenarios.Point) (*Result, error) {
 func (r *runner) carryOut(m *made, result *Result) error {
 	var ran *sim.Result
 	var err error
-	prove := func() { r.options.staged(result.Point, proofStage, func() { r.prove(m, result) }) }
+	prove := func() {
+		r.options.staged(result.Point, proofStage, func(p Progress) {
+			r.prove(m, result, p.of(m.whole))
+		})
+	}
 	simulate := func() {
-		r.options.staged(result.Point, simStage, func() { ran, err = r.simulatePasses(m.whole, result) })
+		r.options.staged(result.Point, simStage, func(p Progress) {
+			ran, err = r.simulatePasses(m.whole, result, p.of(m.whole))
+		})
 	}
 	if r.spare {
 		both(prove, simulate)
@@ -73,7 +79,9 @@ func (r *runner) carryOut(m *made, result *Result) error {
 		result.Held = r.held(m.whole, result)
 		r.timeCalls(m.whole, result, ran)
 	}
-	r.options.staged(result.Point, checkStage, func() { err = r.compute(m, result) })
+	r.options.staged(result.Point, checkStage, func(p Progress) {
+		err = r.compute(m, result, p)
+	})
 	if err != nil {
 		return err
 	}
@@ -136,7 +144,7 @@ func (r *runner) enter(p *scenarios.Point) error {
 }
 
 // prove verifies the schedule. Without a proof its rounds are counted all the same.
-func (r *runner) prove(m *made, result *Result) {
+func (r *runner) prove(m *made, result *Result, progress func(steps int64)) {
 	s, p := m.whole, result.Point
 	result.Slots = p.Sim.Slots
 	if own := m.members[0].schedule.Slots; own > 0 {
@@ -153,7 +161,7 @@ func (r *runner) prove(m *made, result *Result) {
 		}
 		return
 	}
-	v := m.verify(r.s.nameOf(p), p, -1)
+	v := m.verify(r.s.nameOf(p), p, -1, progress)
 	result.Proof, result.Proven = Proved, Proven(&s.Spec, v.Causal)
 	if !v.Good() {
 		result.Proof, result.Violations = Failed, v.Violations
@@ -167,11 +175,13 @@ func (r *runner) prove(m *made, result *Result) {
 }
 
 // simulatePasses simulates the schedule as often as the result says. It does not change it.
-func (r *runner) simulatePasses(s *schedule.Schedule, result *Result) (*sim.Result, error) {
+func (r *runner) simulatePasses(s *schedule.Schedule, result *Result,
+	progress func(steps int64)) (*sim.Result, error) {
 	env, o := r.env(result.Point, s), sim.Options{Trace: r.options.Trace,
 		Critical: r.critical || r.options.Trace && engineOf(result.Point) != sim.Fold,
 		Engine:   engineOf(result.Point),
 		Folded:   !r.options.Links && result.passes() == 1}
+	env.Progress = progress
 	if err := env.Graph.Listable(); err != nil && r.options.Links {
 		return nil, result.Point.Refuse("topology.ranks", err.Error(), "")
 	}
@@ -185,7 +195,6 @@ func (r *runner) simulatePasses(s *schedule.Schedule, result *Result) (*sim.Resu
 // time takes in what became of a simulation.
 func (r *runner) time(result *Result, ran *sim.Result, err error) error {
 	var refused *scenarios.Refusal
-	var cost *sim.CostError
 	var unfolded *sim.NotFolded
 	var unswept *sim.NotSwept
 	var large *tooLarge
@@ -197,8 +206,6 @@ func (r *runner) time(result *Result, ran *sim.Result, err error) error {
 	case errors.As(err, &unfolded) || errors.As(err, &unswept):
 		return result.Point.Refuse("sim.engine", err.Error(), "leave it out, or write "+
 			`engine = "event"`)
-	case errors.As(err, &cost):
-		return result.Point.Refuse("sim.sharing", err.Error(), "")
 	case err != nil && !result.refuted(err):
 		return result.Point.Refuse("collective.algorithm", reason(err), "")
 	case err != nil:
@@ -231,7 +238,7 @@ func (r *runner) simulate(s *schedule.Schedule, env sim.Env, o sim.Options,
 	result *Result) (*sim.Result, error) {
 	w, p := work{}, result.Point
 	if o.Trace && o.Engine == sim.Best && result.passes() == 1 {
-		w = workOf(s)
+		w = workOn(s, graphOf(p))
 	}
 	if !drawnByClasses(s, p, w) {
 		return sim.Run(s, env, o)
@@ -243,8 +250,8 @@ func (r *runner) simulate(s *schedule.Schedule, env sim.Env, o sim.Options,
 	if !errors.As(err, &unfolded) {
 		return ran, err
 	}
-	all := takesOf(s, p, w, carriedOut{teams: 1, threads: 1}).only(simulates)
-	all.Log = logTakes(float64(w.steps), float64(w.transfers))
+	all := Takes{Simulation: simulationTakes(s, p, w, 0),
+		Log: of(w.steps+w.transfers, recordBytes)}
 	if err := r.s.Free.lacks(all); err != nil {
 		return nil, err
 	}
@@ -282,7 +289,7 @@ func engineOf(p *scenarios.Point) sim.Engine {
 
 // compute runs the schedules on numbers and compares them with the definition. What cannot be
 // carried out has none.
-func (r *runner) compute(m *made, result *Result) error {
+func (r *runner) compute(m *made, result *Result, progress Progress) error {
 	if !result.Point.Check.Numbers {
 		return nil
 	}
@@ -301,7 +308,7 @@ func (r *runner) compute(m *made, result *Result) error {
 			return nil
 		}
 		result.sampled = result.sampled || amount.count > 0
-		report, err := r.check(member.schedule, m, result.Point, amount)
+		report, err := r.check(member.schedule, m, result.Point, amount, progress)
 		if err != nil && result.refuted(err) {
 			result.Numbers = Off
 			return nil
@@ -324,10 +331,11 @@ func (r *runner) compute(m *made, result *Result) error {
 
 // check compares so much of one schedule's numbers with the definition; what other points have
 // found out is not found out again.
-func (r *runner) check(s *schedule.Schedule, m *made, p *scenarios.Point,
-	a amount) (reference.Report, error) {
+func (r *runner) check(s *schedule.Schedule, m *made, p *scenarios.Point, a amount,
+	progress Progress) (reference.Report, error) {
 	o := checkOptions(p, dataOf(p, r.options.Numerics), a)
 	return r.shared.once(nameOfCheck(s, m, o), func() (reference.Report, error) {
+		o.Progress = progress
 		return r.checkNow(s, m, p, o)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/internal/tier"
+	"collsim/schedule"
 	"collsim/unit"
 )
 
@@ -122,12 +123,11 @@ func TestWorkOfRoles(t *testing.T) {
 		require.NoError(t, err)
 		of := m.members[0].schedule
 		require.True(t, of.AlikeInRoles())
-		c, lanes := newCounter(of), 0
+		c, lanes := counter{s: of, known: map[schedule.Peer]struct{}{}}, 0
 		for rank := range ranks {
 			c.walk(rank)
 			lanes = max(lanes, of.Program(rank).Lanes())
 		}
-		c.cut(of)
 		require.Equal(t, c.work, workOf(of), "%d ranks", ranks)
 		require.Equal(t, lanes, lanesOf(of), "%d ranks", ranks)
 	}

@@ -45,7 +45,8 @@ type VerifyOptions struct {
 	// since a caller may put a barrier between two calls; a schedule that is right in one call is
 	// tried in two as well (Verification.Calls).
 	Iterations int
-	NoTraffic  bool // who sends how much to whom is not asked: proof.Proof.Traffic is nil
+	NoTraffic  bool              // who sends how much to whom is not asked: proof.Proof.Traffic is nil
+	Progress   func(steps int64) // see proof.Options
 }
 
 // VerifyFile proves a schedule that ReadSchedule has read; name is what violations call the file.
@@ -89,7 +90,8 @@ func provable(f *formats.File, o VerifyOptions) (*schedule.Schedule, proof.Optio
 		s = withSlots(s, o.Slots)
 	}
 	options := proof.Options{Slots: max(o.Slots, 0), Iterations: o.Iterations,
-		Rendezvous: o.Rendezvous, Causal: f.Causal, Scratches: f.Scratches, Traffic: !o.NoTraffic}
+		Rendezvous: o.Rendezvous, Causal: f.Causal, Scratches: f.Scratches, Traffic: !o.NoTraffic,
+		Progress: o.Progress}
 	if f.Format != formats.Text && o.Iterations == 0 {
 		options.Iterations = 1
 	}
@@ -168,7 +170,7 @@ func (s *Scenario) VerifyPoint(p *scenarios.Point, slots int) (list []*Verificat
 		if err := s.fits(p, m, proves); err != nil {
 			return nil, s.refuseLarge(p, err)
 		}
-		v := m.verify(s.nameOf(p), p, slots)
+		v := m.verify(s.nameOf(p), p, slots, nil)
 		v.File, v.Format, v.ID = s.File, "scenario", p.ID
 		if a.Name != p.Algorithm.Name {
 			v.ID += ", " + a.String()
@@ -179,12 +181,13 @@ func (s *Scenario) VerifyPoint(p *scenarios.Point, slots int) (list []*Verificat
 }
 
 // verify proves what a point is carried out as; file is what holds it.
-func (m *made) verify(file string, p *scenarios.Point, slots int) *Verification {
+func (m *made) verify(file string, p *scenarios.Point, slots int,
+	progress func(steps int64)) *Verification {
 	f := m.file
 	if f == nil {
 		f = &formats.File{Format: formats.Text, Name: m.whole.Name, Schedule: m.whole}
 	}
-	o := VerifyOptions{Slots: slots, NoTraffic: true}
+	o := VerifyOptions{Slots: slots, NoTraffic: true, Progress: progress}
 	if slots < 0 { // as in the scenario
 		o.Slots = p.Sim.Slots
 		if m.file != nil && m.file.Schedule.Slots > 0 {

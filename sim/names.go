@@ -3,7 +3,6 @@ package sim
 import (
 	"collsim/schedule"
 	"collsim/sim/critical"
-	"collsim/sim/event"
 	"collsim/sim/fold"
 	"collsim/sim/model"
 	"collsim/sim/sweep"
@@ -65,9 +64,6 @@ type NotSwept = sweep.NotSwept
 
 // StallError is the error of a deadlock: it names which unfinished lanes wait for which.
 type StallError = schedule.StallError
-
-// CostError is the error of fluid sharing that would take more than a minute.
-type CostError = event.CostError
 
 // Piece is a part of the critical path: what the end of the run waited for between From and To.
 type Piece = critical.Piece

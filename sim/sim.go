@@ -48,8 +48,7 @@ type Result struct {
 //
 // Errors are: an Env that is not valid; a *NotFolded or a *NotSwept, where the engine of the
 // options cannot simulate the schedule; a *StallError; a *schedule.Violation, for a message that no
-// step receives; a *CostError, for fluid sharing that would take more than a minute; multimem
-// without a switch that does it; and a time beyond unit.Forever.
+// step receives; multimem without a switch that does it; and a time beyond unit.Forever.
 func Run(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 	if err := env.Validate(s); err != nil {
 		return nil, err

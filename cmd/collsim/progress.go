@@ -18,6 +18,7 @@ type progress struct {
 	what  string   // that is counted
 	names []string // of what is done one after the other
 	live  bool     // on a terminal
+	now   func() time.Time
 	stop  chan struct{}
 	ended sync.WaitGroup
 
@@ -43,15 +44,36 @@ const budget = 10 * time.Second
 
 // active is a phase of a point that is under way.
 type active struct {
-	id    string
-	phase run.Phase
-	begun time.Time
-	said  bool
+	id          string
+	phase       run.Phase
+	begun       time.Time
+	done, total int64     // of the phase, as far as it has reported; no total: it has not
+	since, last time.Time // when it has begun to count, and reported last
+	said        bool
+}
+
+// share returns how much of a phase is done, and, from one per cent on, how much longer the rest
+// takes if it goes on as before: " 43 %, about 25s left". It is empty if the phase has not
+// reported.
+func (a *active) share(now time.Time) string {
+	if a.total == 0 {
+		return ""
+	}
+	text := fmt.Sprintf(" %.0f %%", 100*float64(a.done)/float64(a.total))
+	if a.done < a.total/100 || a.done == 0 {
+		return text
+	}
+	pace := float64(a.last.Sub(a.since)) / float64(a.done)
+	left := time.Duration(pace*float64(a.total-a.done)) - now.Sub(a.last)
+	if left > 0 {
+		text += ", about " + left.Round(time.Second).String() + " left"
+	}
+	return text
 }
 
 // newProgress begins to wait. The caller must call end.
 func (a *app) newProgress(what string, names []string, quiet bool) *progress {
-	p := &progress{w: a.err, what: what, names: names, live: terminal(a.err),
+	p := &progress{w: a.err, what: what, names: names, live: terminal(a.err), now: time.Now,
 		stop: make(chan struct{})}
 	if quiet {
 		return p
@@ -85,7 +107,7 @@ func (p *progress) watch(begun time.Time, ticks <-chan time.Time) {
 		case now := <-ticks:
 			p.note(now)
 			if now.Sub(begun) >= patience {
-				p.show(now.Sub(begun))
+				p.show(now, now.Sub(begun))
 			}
 		case <-p.stop:
 			p.say("")
@@ -95,20 +117,21 @@ func (p *progress) watch(begun time.Time, ticks <-chan time.Time) {
 }
 
 // show writes the line.
-func (p *progress) show(since time.Duration) {
+func (p *progress) show(now time.Time, since time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.live {
-		p.write("collsim: " + p.line(since) + "\n")
+		p.write("collsim: " + p.line(now, since) + "\n")
 		return
 	}
 	p.shown = true
-	p.write("\r\x1b[K" + p.line(since))
+	p.write("\r\x1b[K" + p.line(now, since))
 }
 
-// line returns one line of progress: how many are done, since when, how much longer it takes, and
-// what is not done yet: "2 of 30 results, 12 s, about 40 s left: all_reduce/ring/1024".
-func (p *progress) line(since time.Duration) string {
+// line returns one line of progress: how many are done, since when, how much longer it takes, what
+// is not done yet, and how much of its phase is: "2 of 30 results, 12 s, about 40s left:
+// all_reduce/ring/1024, simulation 43 %, about 2s left".
+func (p *progress) line(now time.Time, since time.Duration) string {
 	text := fmt.Sprintf("%d of %d %s, %.0f s", p.done, len(p.names), p.what, since.Seconds())
 	if left, ok := p.left(since); ok {
 		text += ", about " + left.Round(time.Second).String() + " left"
@@ -117,24 +140,33 @@ func (p *progress) line(since time.Duration) string {
 		text += ": " + harmless(p.names[p.done])
 		for _, a := range p.active {
 			if a.id == p.names[p.done] {
-				return text + ", " + a.phase.Name
+				return text + ", " + a.phase.Name + a.share(now)
 			}
 		}
 	}
 	return text
 }
 
-// phase notes that a phase of a point begins, and returns what notes its end.
-func (p *progress) phase(id string, phase run.Phase) (ended func()) {
-	a := &active{id: id, phase: phase, begun: time.Now()}
+// phase notes that a phase of a point begins, and returns what notes how much of it is done, and
+// its end.
+func (p *progress) phase(id string, phase run.Phase) (run.Progress, func()) {
+	now := p.now()
+	a := &active{id: id, phase: phase, begun: now, since: now}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.active = append(p.active, a)
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.active = slices.DeleteFunc(p.active, func(b *active) bool { return a == b })
-	}
+	return func(done, total int64) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if a.last = p.now(); done < a.done { // it has begun anew
+				a.since = a.last
+			}
+			a.done, a.total = done, total
+		}, func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.active = slices.DeleteFunc(p.active, func(b *active) bool { return a == b })
+		}
 }
 
 // note reports each phase once that has taken more than its budget and is still under way.
@@ -144,8 +176,12 @@ func (p *progress) note(now time.Time) {
 	for _, a := range p.active {
 		if took := now.Sub(a.begun); !a.said && took >= budget {
 			a.said = true
-			text += fmt.Sprintf("note: %s: its %s has taken %.0f s so far: %s\n", harmless(a.id),
-				a.phase.Name, took.Seconds(), a.phase.Cheaper)
+			far := ""
+			if share := a.share(now); share != "" {
+				far = "," + share
+			}
+			text += fmt.Sprintf("note: %s: its %s has taken %.0f s so far%s: %s\n", harmless(a.id),
+				a.phase.Name, took.Seconds(), far, a.phase.Cheaper)
 		}
 	}
 	p.mu.Unlock()

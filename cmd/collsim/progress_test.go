@@ -82,24 +82,50 @@ func TestNoProgress(t *testing.T) {
 	require.Zero(t, info.Size())
 }
 
-// TestStages: the line has the stage that its point is in, and a stage that has taken more than its
-// budget is noted once, with what is cheaper.
+// TestStages: the line has the stage that its point is in, how much of it is done and how much
+// longer the rest takes. A stage that has taken more than its budget is noted once, with what is
+// cheaper. One that begins anew counts anew.
 func TestStages(t *testing.T) {
-	p := &progress{what: "results", names: []string{"a", "b"}, live: true}
-	var ended func()
+	clock := time.Unix(1000, 0)
+	p := &progress{what: "results", names: []string{"a", "b"}, live: true,
+		now: func() time.Time { return clock }}
+	report, ended := p.phase("a", run.Phase{Name: "proof", Cheaper: "none is cheaper"})
 	text := watched(t, p, func(second int) {
+		clock = time.Unix(1000+int64(second), 0)
 		switch second {
-		case 1:
-			ended = p.phase("a", run.Phase{Name: "proof", Cheaper: "none is cheaper"})
-			p.active[0].begun = time.Unix(1000, 0)
+		case 2:
+			report(1<<16, 1<<18)
+		case 10:
+			report(5<<15, 1<<18)
+		case 11:
+			report(1<<17, 1<<18)
 		case 12:
+			report(1<<17+1<<11, 1<<18)
+		case 13:
 			ended()
 			p.step()
 		}
-	}, 1, 10, 11, 12)
+	}, 1, 2, 10, 11, 12, 13)
 	require.Equal(t, "\r\x1b[K0 of 2 results, 1 s: a, proof"+
-		"\r\x1b[Knote: a: its proof has taken 10 s so far: none is cheaper\n"+
-		"\r\x1b[K0 of 2 results, 10 s: a, proof"+
-		"\r\x1b[K0 of 2 results, 11 s: a, proof"+
-		"\r\x1b[K1 of 2 results, 12 s, about 12s left: b\r\x1b[K", text)
+		"\r\x1b[K0 of 2 results, 2 s: a, proof 25 %, about 6s left"+
+		"\r\x1b[Knote: a: its proof has taken 10 s so far, 62 %, about 6s left: none is cheaper\n"+
+		"\r\x1b[K0 of 2 results, 10 s: a, proof 62 %, about 6s left"+
+		"\r\x1b[K0 of 2 results, 11 s: a, proof 50 %"+
+		"\r\x1b[K0 of 2 results, 12 s: a, proof 51 %, about 1s left"+
+		"\r\x1b[K1 of 2 results, 13 s, about 13s left: b\r\x1b[K", text)
+}
+
+// TestStageInLog: a log has how far a stage is with each line, and in the note.
+func TestStageInLog(t *testing.T) {
+	clock := time.Unix(1000, 0)
+	p := &progress{what: "results", names: []string{"a"}, now: func() time.Time { return clock }}
+	report, _ := p.phase("a", run.Phase{Name: "simulation", Cheaper: "fifo takes less"})
+	text := watched(t, p, func(second int) {
+		clock = time.Unix(1000+int64(second), 0)
+		report(int64(second), 100)
+	}, 30, 60)
+	require.Equal(t, "note: a: its simulation has taken 30 s so far, 30 %, about 1m10s left: "+
+		"fifo takes less\n"+
+		"collsim: 0 of 1 results, 30 s: a, simulation 30 %, about 1m10s left\n"+
+		"collsim: 0 of 1 results, 60 s: a, simulation 60 %, about 40s left\n", text)
 }

@@ -49,7 +49,7 @@ func table() []row {
 			modules: testLibraries()},
 		{path: "random", ours: "algos program schedule collective dtype unit",
 			modules: testLibraries()},
-		{path: "reference", ours: "schedule collective dtype kernel"},
+		{path: "reference", ours: "schedule collective dtype kernel unit"},
 		{path: "trace", ours: "unit"},
 		{path: "formats", ours: "formats/... schedule collective dtype unit internal/input"},
 		{path: "formats/...",

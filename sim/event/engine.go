@@ -11,9 +11,8 @@ import (
 
 // Run simulates a schedule in an environment that has been found valid for it. It writes what
 // happens to the log, unless that is nil; the log can then be opened or read. Errors are: a
-// *schedule.StallError; a *schedule.Violation, for a message that nobody receives; a *CostError,
-// for fluid sharing that would take more than a minute; multimem without a switch that does it; and
-// a time beyond unit.Forever.
+// *schedule.StallError; a *schedule.Violation, for a message that nobody receives; multimem without
+// a switch that does it; and a time beyond unit.Forever.
 func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, error) {
 	e := newEngine(s, env)
 	if e.findSole(); log != nil {
@@ -96,6 +95,7 @@ type engine struct {
 	row      *row  // nil: every rank carries the schedule out once
 	isFluid  bool
 	err      error // found where no error can be returned
+	turns    int   // since Env.Progress was called
 
 	programs   []*schedule.Program
 	first      []int32 // lane of each rank among all, and their number

@@ -1,7 +1,6 @@
 package event
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -115,32 +114,6 @@ func TestNothingOvertakes(t *testing.T) {
 		return true
 	})
 	require.Greater(t, held, 100)
-}
-
-// TestCostError: what a run would cost follows from what it has cost so far. The same counts must
-// give the same answer, and a run that is nearly done is not refused.
-func TestCostError(t *testing.T) {
-	s := simtest.Build(t, simtest.DirectPlan(8, 100)) // 56 messages
-	env := simtest.OnSwitch(t, 8, simtest.GBs, 0)
-	e := newEngine(s, &env)
-	require.NoError(t, e.affordable()) // looks again after a second's visits
-	f, spent := e.fair, &e.spent
-	f.Visits, spent.begun, spent.ended, f.Solutions, f.Joined = 10*visitsASecond, 56, 8, 8, 300
-	// 10 s for 8 messages; 48 are left, which go on beside fewer and fewer: 10 + 10/8·48/2 = 40 s
-	require.NoError(t, e.affordable())
-	f.Visits, spent.ended, f.Solutions, f.Joined = 40*visitsASecond, 9, 10, 396
-	err := e.affordable() // 30 s for one more: 40 + 30·47/2
-	var cost *CostError
-	require.True(t, errors.As(err, &cost))
-	require.Equal(t, CostError{Seconds: 745, Messages: 56, Joined: 48, Segment: 4 * unit.KiB},
-		*cost)
-	require.ErrorContains(t, err, "fluid sharing would take about 745 s: 56 messages, and each "+
-		"that begins or ends touches about 48 others; "+
-		"sim.sharing = \"fifo\" with sim.segment = \"4 KiB\" does it sooner")
-	for largest, want := range map[unit.Bytes]unit.Bytes{0: 4 * unit.KiB, 100_000: 4 * unit.KiB,
-		unit.MiB: 64 * unit.KiB, 2*unit.MiB - 1: 64 * unit.KiB, unit.GiB: 64 * unit.MiB} {
-		require.Equal(t, want, SegmentFor(largest), largest)
-	}
 }
 
 // BenchmarkJittered is fluid sharing at its worst: as many sizes as messages, all at once.

@@ -68,7 +68,9 @@ func (e *engine) wake(i int32) {
 // runLanes lets every lane that is awake go on as far as it can. In what order does not matter:
 // each finds only times that are final.
 func (e *engine) runLanes() error {
+	turn(e)
 	for len(e.ready) > 0 {
+		turn(e)
 		i := e.ready[len(e.ready)-1]
 		e.ready = e.ready[:len(e.ready)-1]
 		l := &e.lanes[i]

@@ -43,7 +43,6 @@ const (
 type snapshot struct {
 	at     unit.Time
 	totals model.Totals
-	spent  estimate
 	lanes  []progress
 	loads  []unit.Bytes // of the links
 }
@@ -126,7 +125,7 @@ func (e *engine) keepState(now unit.Time) {
 	p := &e.period
 	p.search.Keep()
 	k := &p.kept
-	k.at, k.totals, k.spent = now, e.totals, e.spent
+	k.at, k.totals = now, e.totals
 	k.lanes, k.loads = k.lanes[:0], k.loads[:0]
 	for i := range e.lanes {
 		c, at := &e.lanes[i].cursor, progress{}
@@ -177,8 +176,6 @@ func (e *engine) skip(times int32, each unit.Time) {
 	k, n := &e.period.kept, int64(times)
 	later := unit.Time(n) * each
 	e.totals.Repeat(&k.totals, n)
-	e.spent.begun += n * (e.spent.begun - k.spent.begun)
-	e.spent.ended += n * (e.spent.ended - k.spent.ended)
 	for i := range e.lanes {
 		l, was := &e.lanes[i], k.lanes[i]
 		if l.waits == forEver {

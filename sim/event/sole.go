@@ -215,8 +215,6 @@ func (e *engine) drainedAlone(c *connection, rank int32, n unit.Bytes, at model.
 		}
 		c.flowed, c.takes = n, takes
 	}
-	e.spent.begun++
-	e.spent.ended++
 	return model.Moment{T: min(at.T+c.takes, unit.Forever)}, true
 }
 

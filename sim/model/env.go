@@ -33,6 +33,9 @@ type Env struct {
 	Slowdown []unit.Share
 	// FreeCompute makes compute steps cost nothing but the overhead, for what-if questions.
 	FreeCompute bool
+	// Progress is called now and then with the number of sub-steps that have ended, by engines that
+	// simulate every rank; nil is not called. An engine that begins anew counts anew.
+	Progress func(steps int64)
 }
 
 // Sharing is the rule by which messages share a link.

@@ -28,9 +28,7 @@ type MaxMin struct {
 	// Starved is the least number of a flow that no rate is left for; −1 while there is none. All
 	// rates are then without meaning: the simulation fails.
 	Starved int32
-	// Visits counts flows looked at, on a link; Solutions counts calls of Solve that had something to
-	// do; Joined counts the flows on links whose share changed. They measure the work done.
-	Visits, Solutions, Joined int64
+	Visits  int64 // flows looked at, on a link: the work done
 
 	network *Network
 	links   []sharedLink // by link of the network
@@ -250,7 +248,6 @@ func (x *MaxMin) Solve() {
 		return
 	}
 	x.round++
-	x.Solutions++
 	x.update()
 	for _, f := range x.begun {
 		if x.Flows[f].demand > 0 {
@@ -262,7 +259,6 @@ func (x *MaxMin) Solve() {
 	}
 	x.begun = x.begun[:0]
 	for _, h := range x.changed {
-		x.Joined += int64(len(x.links[h].flows))
 		if x.shares[h] == 0 {
 			for _, c := range x.links[h].flows {
 				x.starve(c.Flow)

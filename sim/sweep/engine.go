@@ -144,8 +144,13 @@ func newEngine(s *schedule.Schedule, env *model.Env) *engine {
 // run simulates row by row. In a row each lane goes on as far as it can without a message that is
 // sent in this row. Then all messages of the row cross their links.
 func (e *engine) run() {
+	due := int64(0) // steps to report: Env.Progress
 	for len(e.ready) > 0 && e.why == "" {
 		e.record()
+		if e.rules.Progress != nil && e.totals.Steps >= due {
+			due = e.totals.Steps + 1<<16
+			e.rules.Progress(e.totals.Steps)
+		}
 		e.runLanes()
 		e.serving = true
 		for len(e.asked) > 0 && e.why == "" {
