@@ -103,7 +103,7 @@ func (e *engine) callAgain(rank int32, ended model.Moment) {
 	begin := e.rules.Next(rank, ended)
 	e.row.left[rank] = e.first[rank+1] - e.first[rank]
 	if e.gpu != nil {
-		e.launchAgain(rank)
+		e.gpu.launchAgain(rank)
 	}
 	for i := e.first[rank]; i < e.first[rank+1]; i++ {
 		l := &e.lanes[i]
@@ -121,8 +121,8 @@ func (e *engine) callAgain(rank int32, ended model.Moment) {
 
 // launchAgain readies the brackets of a rank for its next call. Its host issues those that are
 // launched one by one right behind those of the call before.
-func (e *engine) launchAgain(rank int32) {
-	g, takes := e.gpu, unit.Time(0)
+func (g *gpus) launchAgain(rank int32) {
+	e, takes := g.e, unit.Time(0)
 	if g.isLaunched {
 		takes = g.ranks[rank].host - e.rules.Begin(rank, false).T
 	}

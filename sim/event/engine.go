@@ -174,7 +174,7 @@ func newEngine(s *schedule.Schedule, env *model.Env) *engine {
 	}
 	e.startStreams()
 	if e.rules.HasGPU() {
-		e.startGPU()
+		e.gpu = newGPUs(e)
 	}
 	if e.isFluid || e.rules.HasMemory() {
 		e.fair = model.NewDrain(&e.network)

@@ -128,7 +128,7 @@ func (e *engine) drained(now unit.Time) {
 	e.report(flowEnds, m, 0, now)
 	e.fair.End(m)
 	if e.messages[m].kind >= copying {
-		e.crossedMemory(m, now)
+		e.gpu.crossedMemory(m, now)
 		return
 	}
 	e.writeDrained(m, now)

@@ -22,8 +22,9 @@ type gpus struct {
 	due        flat.Heap[unit.Time] // what happens when: dueKind and item
 	dirty      []int32              // ranks that have places to give out, or somebody who wants them
 	changes    int64                // how often something was due or given out
-	isLaunched bool                 // brackets are launched one by one
-	watch      *gpuWatch            // nil: nobody asked
+	e          *engine
+	isLaunched bool      // brackets are launched one by one
+	watch      *gpuWatch // nil: nobody asked
 }
 
 // gpu holds the resources of a rank's GPU, and the claims that wait for them.

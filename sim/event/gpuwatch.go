@@ -31,9 +31,9 @@ var seen = [...]func(w *gpuWatch, i, j int32, at unit.Time){
 	smsChange: (*gpuWatch).smsChange,
 }
 
-// reportGPU reports to the observer of the GPUs what happens at a time.
-func (e *engine) reportGPU(what gpuHappening, i, j int32, at unit.Time) {
-	if w := e.gpu.watch; w != nil {
+// report reports to the observer of the GPUs what happens at a time.
+func (g *gpus) report(what gpuHappening, i, j int32, at unit.Time) {
+	if w := g.watch; w != nil {
 		seen[what](w, i, j, at)
 	}
 }
@@ -56,7 +56,7 @@ type gpuWatch struct {
 type named struct{ lane, step int32 }
 
 // lastOf names the last step that a lane has begun.
-func (e *engine) lastOf(lane int32) named { return named{lane, e.gpu.lanes[lane].steps - 1} }
+func (g *gpus) lastOf(lane int32) named { return named{lane, g.lanes[lane].steps - 1} }
 
 // cause names what something waited for, and until when.
 type cause struct {
@@ -100,7 +100,7 @@ func (w *gpuWatch) bracketReady(i, number int32, at unit.Time) {
 	c := cause{model.HostLaunch, named{i, -1}, at}
 	if e.rules.Arrives(rank, b.Issued).T < at {
 		ended := unit.Time(0)
-		if c.what, c.by = model.StepBefore, e.lastOf(i); c.by.step >= 0 {
+		if c.what, c.by = model.StepBefore, e.gpu.lastOf(i); c.by.step >= 0 {
 			ended = e.lanes[i].end.T
 		}
 		for _, v := range e.step.Await {
@@ -127,7 +127,7 @@ func (w *gpuWatch) bracketBegins(i, number int32, at unit.Time) {
 		}
 		c.by, c.at = f.step, at
 	}
-	w.e.writeCause(i, 0, c)
+	w.e.gpu.writeCause(i, 0, c)
 	if w.log.Brackets == nil || w.brackets[number] >= 0 {
 		return
 	}
@@ -159,7 +159,7 @@ func (w *gpuWatch) nameOf(number *bracket) string {
 
 func (w *gpuWatch) bracketLeft(i, number int32, at unit.Time) {
 	if b := &w.e.gpu.brackets[number]; b.ended.T == at {
-		w.last[number] = w.e.lastOf(i)
+		w.last[number] = w.e.gpu.lastOf(i)
 	}
 }
 
@@ -180,7 +180,7 @@ func (w *gpuWatch) kernelReady(i, _ int32, at unit.Time) {
 	if e.gpu.lanes[i].gate == passed {
 		return
 	}
-	c := cause{model.StepBefore, e.lastOf(i), at}
+	c := cause{model.StepBefore, e.gpu.lastOf(i), at}
 	if at != e.lanes[i].end.T {
 		c.what, c.by = model.EventPost, e.postAt(i, at)
 	} else if c.by.step < 0 {
@@ -209,7 +209,7 @@ func (w *gpuWatch) kernelBegins(i, _ int32, start unit.Time) {
 	if start > c.at {
 		c.what, c.by, c.at = model.Places, w.places[rank].step, start
 	}
-	e.writeCause(i, 1, c)
+	e.gpu.writeCause(i, 1, c)
 	e.report(kernelHasBegun, i, 0, start)
 	w.kernels[i] = -1
 	if w.log.Brackets == nil {
@@ -238,7 +238,7 @@ func (w *gpuWatch) kernelEnds(i, _ int32, at unit.Time) {
 
 func (w *gpuWatch) blocksEnd(number, _ int32, at unit.Time) {
 	lane := w.e.gpu.waves[number].lane
-	w.places[w.e.lanes[lane].rank].give(at, lane, w.e.lastOf(lane))
+	w.places[w.e.lanes[lane].rank].give(at, lane, w.e.gpu.lastOf(lane))
 }
 
 // smsChange counts the SMs that have a block.

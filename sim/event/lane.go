@@ -75,7 +75,7 @@ func (e *engine) runLanes() error {
 		l.isReady = false
 		if l.cursor.Done() {
 			if e.gpu != nil {
-				e.leave(i)
+				e.gpu.leave(i)
 			}
 			if l.waits = forEver; e.row == nil || e.endsCall(i) {
 				e.unfinished--
@@ -108,14 +108,14 @@ func (e *engine) runLanes() error {
 // words.
 func (e *engine) start(i int32) (at model.Moment, known bool) {
 	l, s := &e.lanes[i], &e.step
-	if e.gpu != nil && !e.begin(i) {
+	if e.gpu != nil && !e.gpu.begin(i) {
 		return at, false
 	}
 	at = l.end
 	if e.matches != nil && !e.postReceives(i) {
 		return at, false
 	}
-	if e.gpu != nil && e.dispatches(i) {
+	if e.gpu != nil && e.gpu.dispatches(i) {
 		return at, false
 	}
 	l.named = l.named[:0]

@@ -220,7 +220,7 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 		f.cost = e.cost(i)
 	}
 	f.inQueue = inQueueOf(&e.rules, s, &f)
-	f.bytes, f.copies = e.moved, e.copies()
+	f.bytes, f.copies = e.moved, e.gpu.copies()
 	return r.formLike(f)
 }
 

@@ -52,7 +52,7 @@ func (e *engine) atInstant(now unit.Time) bool {
 	case len(g.due) > 0 && g.due[0].First == now:
 		g.changes++
 		due := g.due.Pop()
-		happens[due.Second](e, due.Item, now)
+		happens[due.Second](g, due.Item, now)
 	case e.fair != nil && e.fair.NextEnd() == now:
 		e.drained(now)
 	case len(e.queue) > 0 && e.queue[0].First == now:
@@ -61,7 +61,7 @@ func (e *engine) atInstant(now unit.Time) bool {
 		e.serve(e.requests.pop())
 	case len(g.dirty) > 0:
 		g.changes++
-		e.dispatch(now)
+		e.gpu.dispatch(now)
 	default:
 		return false
 	}
@@ -69,7 +69,7 @@ func (e *engine) atInstant(now unit.Time) bool {
 }
 
 // happens has the function that handles each dueKind.
-var happens = [...]func(e *engine, item int32, now unit.Time){
-	claimComes: (*engine).come, bracketEnds: (*engine).endBracket, waveEnds: (*engine).endWave,
-	flowBegins: (*engine).beginFlow, waveBegins: (*engine).beginWave,
+var happens = [...]func(g *gpus, item int32, now unit.Time){
+	claimComes: (*gpus).come, bracketEnds: (*gpus).endBracket, waveEnds: (*gpus).endWave,
+	flowBegins: (*gpus).beginFlow, waveBegins: (*gpus).beginWave,
 }

@@ -46,7 +46,7 @@ func (e *engine) target(i int32) int32 {
 	case forEvent:
 		return l.on
 	}
-	if holder := e.holder(i); holder >= 0 {
+	if holder := e.gpu.holder(i); holder >= 0 {
 		return holder
 	}
 	if e.matches != nil {
@@ -92,30 +92,29 @@ func (e *engine) describe(i int32) schedule.Waiting {
 // holder returns the lane that has what another waits for: places on SMs, or a copy engine. Kernels
 // end and give back their places, so it is a lane in a bracket whose blocks stay. It returns −1 if
 // the lane waits for neither.
-func (e *engine) holder(i int32) int32 {
-	if e.gpu == nil || e.lanes[i].waits != forPlaces && e.gpu.lanes[i].claim < 0 {
+func (g *gpus) holder(i int32) int32 {
+	if g == nil || g.e.lanes[i].waits != forPlaces && g.lanes[i].claim < 0 {
 		return -1
 	}
-	x := &e.gpu.lanes[i]
-	wantsEngine := x.open >= 0 && e.gpu.brackets[x.open].mark.Engine == schedule.CopyEngine
+	e, x := g.e, &g.lanes[i]
+	wantsEngine := x.open >= 0 && g.brackets[x.open].mark.Engine == schedule.CopyEngine
 	rank := e.lanes[i].rank
 	for other := e.first[rank]; other < e.first[rank+1]; other++ {
-		open := e.gpu.lanes[other].open
+		open := g.lanes[other].open
 		if open < 0 || other == i || e.lanes[other].waits == forEver {
 			continue
 		}
-		if b := &e.gpu.brackets[open]; wantsEngine && b.engine >= 0 || !wantsEngine && len(b.sms) > 0 {
+		if b := &g.brackets[open]; wantsEngine && b.engine >= 0 || !wantsEngine && len(b.sms) > 0 {
 			return other
 		}
 	}
-	return e.comes(i) // or lanes of its own bracket have not come
+	return g.comes(i) // or lanes of its own bracket have not come
 }
 
 // comes returns the first lane that has not come to the bracket that a lane waits to begin, −1 if
 // all have.
-func (e *engine) comes(i int32) int32 {
-	g := e.gpu
-	open := g.lanes[i].open
+func (g *gpus) comes(i int32) int32 {
+	e, open := g.e, g.lanes[i].open
 	for other := e.first[e.lanes[i].rank]; open >= 0 && other < e.first[e.lanes[i].rank+1]; other++ {
 		x := &g.lanes[other]
 		if x.open != open && x.next < x.end && g.ofLanes[x.next] == open {

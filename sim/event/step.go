@@ -40,7 +40,7 @@ func (e *engine) perform(i int32, start model.Moment) error {
 		return err
 	}
 	if e.gpu != nil {
-		e.engage(i)
+		e.gpu.engage(i)
 	}
 	if l.pending--; l.pending == 0 { // the 1 above: nobody but us ends the step meanwhile
 		e.completed(i)

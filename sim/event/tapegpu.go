@@ -32,19 +32,21 @@ type waved struct {
 
 // writeCause writes why the next step of a lane begins no sooner, or why the last has not, which is
 // so many before the next.
-func (e *engine) writeCause(lane, before int32, c *cause) {
+func (g *gpus) writeCause(lane, before int32, c *cause) {
+	e := g.e
 	if e.tape.heads != nil {
-		step := e.gpu.lanes[lane].steps - before
+		step := g.lanes[lane].steps - before
 		e.tape.causes = append(e.tape.causes, gated{named{lane, step}, *c})
 	}
 }
 
 // writeWave writes a wave that begins.
-func (e *engine) writeWave(w *wave, now unit.Time) {
+func (g *gpus) writeWave(w *wave, now unit.Time) {
+	e := g.e
 	if e.tape.heads == nil {
 		return
 	}
-	t, x := &e.tape, waved{of: e.lastOf(w.lane), begin: now}
+	t, x := &e.tape, waved{of: g.lastOf(w.lane), begin: now}
 	if w.message >= 0 {
 		x.bytes, x.limit = e.messages[w.message].bytes, w.limit
 	}
@@ -95,7 +97,7 @@ func (r *reader) loadGPU(i int32, f *form) {
 	if of.step == 0 { // it has left all brackets
 		x.next = x.first
 	}
-	begins := e.begins(i)
+	begins := e.gpu.begins(i)
 	if begins {
 		x.enter(&e.gpu.brackets[e.gpu.ofLanes[x.next]])
 	}
