@@ -86,9 +86,7 @@ func (e *engine) setOutBehind(m int32, at model.Moment) {
 	lane, ready := e.messages[m].lane, at
 	if at = model.Later(at, e.backlogs[lane].left); at.T > ready.T {
 		e.report(followsPuts, m, lane, at.T)
-		if e.tape.heads != nil {
-			e.writeWaited(aBehind, m, at.T)
-		}
+		e.log.waits(aBehind, e.messages[m].entry, at.T)
 	}
 	e.unblock(m, at)
 }

@@ -23,7 +23,7 @@ type connection struct {
 	unused, free int32
 	freed, last  int32
 	stream       int32 // what it has to send, where lanes may run ahead of it
-	onTape       int32 // times of each message's links
+	logged       int32 // times of each message's links
 
 	flowed unit.Bytes // the last size that flowed alone on its links, and how long that takes
 	takes  unit.Time
@@ -47,7 +47,7 @@ type message struct {
 	peers  int32  // of its step, which share the lane's pace; 0 for what no lane paces
 	post   int32  // mark in the lane's queue of posts, −1 for none
 	next   int32  // in the connection, or of those that are free
-	entry  uint32 // on the tape, that its times belong to
+	entry  uint32 // in the compact log, that its times belong to
 	also   int32  // the next message of the same step
 	kind   messageKind
 	flags  messageFlags
@@ -134,8 +134,8 @@ func (e *engine) newConnection(src, dst int32, class schedule.Class) int32 {
 		unused: model.Slots(class, e.lanes[src].slots),
 		route:  e.network.Route(e.lanes[src].rank, e.lanes[dst].rank)}
 	c.bounded = c.unused > 0
-	if e.tape.heads != nil {
-		c.onTape = e.timesOn(c.route)
+	if e.log.isOn() {
+		c.logged = e.timesOn(c.route)
 	}
 	if e.streams != nil {
 		c.stream = e.newStream(src, c.route)

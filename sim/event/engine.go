@@ -17,7 +17,7 @@ import (
 func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, error) {
 	e := newEngine(s, env)
 	if e.findSole(); log != nil {
-		e.startTape(log)
+		e.startLog(log)
 	}
 	err := e.run()
 	if err != nil && e.isAhead { // it names what is found first: of all there is, the earliest
@@ -33,10 +33,10 @@ func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, e
 	return e.finished(), nil
 }
 
-// writeLog fills the log, if there is one, from the tape. It is an error if there is too much on
-// it.
+// writeLog fills the log, if there is one, from the compact log. It is an error if there is too
+// much on it.
 func (e *engine) writeLog(log *model.Log) error {
-	if e.tape.heads == nil {
+	if !e.log.isOn() {
 		return nil
 	}
 	if e.totals.Steps > mostNumber { // also of those that are only counted
@@ -58,7 +58,7 @@ type Rest struct {
 func RunOn(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, *Rest, error) {
 	e := newEngine(s, env)
 	if log != nil {
-		e.startTape(log)
+		e.startLog(log)
 	}
 	if err := e.run(); err != nil {
 		return nil, nil, err
@@ -91,7 +91,7 @@ type engine struct {
 	network  model.Network
 	totals   model.Totals
 	observer func(what happening, i, j int32, at unit.Time) // who watches; nil: nobody
-	tape     tape
+	log      writer
 	gpu      *gpus // nil: the device has no GPU model
 	row      *row  // nil: every rank carries the schedule out once
 	isFluid  bool

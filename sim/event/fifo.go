@@ -12,7 +12,7 @@ type packet struct {
 	message         int32        // as long as it is at its first link, or its last segment
 	begin, hop, end int32        // its links are network.Hops[begin:end], the next is hop
 	next            int32        // of those that are free
-	entry           uint32       // on the tape, that its next time belongs to
+	entry           uint32       // in the compact log, that its next time belongs to
 	isLast          bool         // of the message's segments
 	kind            entryKind    // of these times,
 	ownKinds        int8         // of all links from this one on
@@ -46,7 +46,7 @@ func (e *engine) addPacket(m int32, from unit.Bytes, at model.Moment) {
 	p := &e.packets[i] // field by field, as messages are
 	p.from, p.to, p.message, p.isLast = from, to, m, to == all
 	p.begin, p.hop, p.end = r.From, r.From, end
-	if e.tape.heads != nil && (x.conn < 0 || e.conns[x.conn].onTape > 0) { // else no times
+	if e.log.isOn() && e.isLogged(x) { // else no times
 		p.label(x)
 	}
 	e.ask(i, at, x.key)
@@ -92,8 +92,8 @@ func (e *engine) serve(r model.Request) {
 func (e *engine) carry(i, on int32, at model.Moment) {
 	p, l := &e.packets[i], &e.links[on]
 	start, over := l.serve(at, p.to-p.from, l.Part(p.from, p.to))
-	if e.tape.heads != nil && (start.T > at.T || p.hop-p.begin >= int32(p.ownKinds)) && !l.isPrompt {
-		e.writeCarried(p, start.T)
+	if e.log.isOn() && (start.T > at.T || p.hop-p.begin >= int32(p.ownKinds)) && !l.isPrompt {
+		e.log.carried(p, start.T)
 	}
 	e.report(linkServes, i, on, start.T)
 	if p.hop == p.begin {

@@ -131,7 +131,9 @@ func (e *engine) drained(now unit.Time) {
 		e.gpu.crossedMemory(m, now)
 		return
 	}
-	e.writeDrained(m, now)
+	if x := &e.messages[m]; e.log.isOn() && e.isLogged(x) {
+		e.log.write(aPacket, x.entry, now)
+	}
 	e.spent.ended++
 	at, latency := model.Moment{T: now}, e.network.Routes[e.messages[m].route].Latency
 	e.left(m, at)

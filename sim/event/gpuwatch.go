@@ -127,7 +127,7 @@ func (w *gpuWatch) bracketBegins(i, number int32, at unit.Time) {
 		}
 		c.by, c.at = f.step, at
 	}
-	w.e.gpu.writeCause(i, 0, c)
+	w.e.log.cause(named{i, w.e.gpu.lanes[i].steps}, c)
 	if w.log.Brackets == nil || w.brackets[number] >= 0 {
 		return
 	}
@@ -209,7 +209,7 @@ func (w *gpuWatch) kernelBegins(i, _ int32, start unit.Time) {
 	if start > c.at {
 		c.what, c.by, c.at = model.Places, w.places[rank].step, start
 	}
-	e.gpu.writeCause(i, 1, c)
+	e.log.cause(e.gpu.lastOf(i), c)
 	e.report(kernelHasBegun, i, 0, start)
 	w.kernels[i] = -1
 	if w.log.Brackets == nil {

@@ -15,7 +15,7 @@ type wave struct {
 	takes   unit.Time
 	ends    unit.Time // no sooner: its arithmetic
 	message int32     // its flow, −1 for none
-	written int32     // its number among those on the tape
+	written int32     // its number among those in the compact log
 	next    int32     // of those that are free
 }
 
@@ -119,7 +119,13 @@ func (g *gpus) addFlow(number int32, n unit.Bytes) {
 func (g *gpus) beginWave(number int32, now unit.Time) {
 	w := &g.waves[number]
 	w.ends = min(now+w.takes, unit.Forever)
-	g.writeWave(w, now)
+	if e := g.e; e.log.isOn() {
+		x := waved{of: g.lastOf(w.lane), begin: now}
+		if w.message >= 0 {
+			x.bytes, x.limit = e.messages[w.message].bytes, w.limit
+		}
+		w.written = e.log.wave(x)
+	}
 	if w.message < 0 {
 		g.at(w.ends, waveEnds, number)
 		return
@@ -144,7 +150,9 @@ func (g *gpus) crossedMemory(m int32, now unit.Time) {
 	x := &e.messages[m]
 	if x.kind == copying {
 		lane := x.lane
-		e.writeDrained(m, now)
+		if e.log.isOn() && e.isLogged(x) {
+			e.log.write(aPacket, x.entry, now)
+		}
 		e.report(messageLeaves, m, 0, now)
 		e.dropMessage(m)
 		e.oneDone(lane, model.Moment{T: now})
@@ -160,9 +168,7 @@ func (g *gpus) crossedMemory(m int32, now unit.Time) {
 // endWave gives back the places of a wave.
 func (g *gpus) endWave(number int32, now unit.Time) {
 	e, w := g.e, &g.waves[number]
-	if e.tape.heads != nil {
-		e.tape.waves[w.written].end = now
-	}
+	e.log.waveEnds(w.written, now)
 	if w.message >= 0 {
 		e.report(messageLeaves, w.message, 0, now)
 		e.dropMessage(w.message)
@@ -205,8 +211,8 @@ func (g *gpus) beginKernel(number int32, now unit.Time) {
 	}
 	g.lanes[c.lane].gate = shut
 	g.lanes[c.lane].steps++
-	if e.tape.heads != nil {
-		e.writeBegin(c.lane, 0, start.T)
+	if e.log.isOn() {
+		e.log.begin(c.lane, 0, start.T)
 	}
 	g.report(kernelBegins, c.lane, 0, start.T)
 }

@@ -33,8 +33,8 @@ type lane struct {
 	waiters  int32 // the lanes that wait for its posts, −1 for none
 	next     int32 // lane that waits for the same lane's posts
 
-	// Posted sends of a device that offloads, in order: marks that say when each has left. Those whose
-	// place in the queue has been taken again are forgotten.
+	// Posted sends of a device that offloads, in order: marks that say when each has left. Those
+	// whose place in the queue has been taken again are forgotten.
 	oldest, newest, outstanding int32
 }
 

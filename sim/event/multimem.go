@@ -25,7 +25,7 @@ func (e *engine) load(m int32, at model.Moment) {
 	x.kind = loadRequest
 	data := *x
 	data.kind, data.route = loadData, e.treeOf(x.route).Back
-	if data.since = at; e.tape.heads != nil {
+	if data.since = at; e.log.isOn() {
 		data.entry += uint32(e.timesOn(x.route))
 	}
 	d := e.newMessage(data)
@@ -60,8 +60,8 @@ func (e *engine) crossed(m int32, at crossing) {
 	switch {
 	case x.kind == loadData && len(on) == 0:
 		if j := &e.joins[m]; j.Come(at.head, at.tail, at.key) {
-			if e.tape.heads != nil {
-				e.write(aPacket, x.entry+uint32(r.To-r.From), j.Tail.T)
+			if e.log.isOn() {
+				e.log.write(aPacket, x.entry+uint32(r.To-r.From), j.Tail.T)
 			}
 			e.arrived(m, j.Tail)
 		}
@@ -113,7 +113,7 @@ func (e *engine) reached(m int32, at crossing) {
 func (e *engine) branch(p packet, at model.Moment, key uint64) {
 	p.begin, p.isLast = e.network.Routes[e.messages[p.message].route].From, true
 	p.end = p.hop + 1
-	if e.tape.heads != nil {
+	if e.log.isOn() {
 		p.kind, p.ownKinds = aPacket, 0
 		p.entry = e.messages[p.message].entry + uint32(p.hop-p.begin)
 	}

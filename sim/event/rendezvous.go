@@ -132,8 +132,8 @@ func (e *engine) answer(m, n int32) {
 	at := model.Later(x.at, p.at)
 	x.kind, x.isHere, x.key = answer, false, p.key
 	x.route = e.wayBack(x.route)
-	if at.T > x.at.T && e.tape.heads != nil {
-		e.writeWaited(aReceive, m, at.T)
+	if at.T > x.at.T {
+		e.log.waits(aReceive, x.entry, at.T)
 	}
 	e.report(requestAnswered, m, n, at.T)
 	e.setOut(m, at)

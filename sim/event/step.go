@@ -26,8 +26,11 @@ func (e *engine) perform(i int32, start model.Moment) error {
 		e.gpu.lanes[i].steps++
 	}
 	gets := e.gets()
-	if e.tape.heads != nil {
-		e.writeStep(i, gets+len(model.Sent(s)), start.T)
+	if e.log.isOn() {
+		e.log.begin(i, gets+len(model.Sent(s)), start.T)
+		if !e.isSized {
+			e.log.size(i, start.T, e.moved)
+		}
 	}
 	e.report(stepBegins, i, 0, start.T)
 	e.receive(l)

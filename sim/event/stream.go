@@ -29,7 +29,7 @@ type stream struct {
 	key  uint64 // of the message that it wants to be done with
 	held int32  // messages of its step that wait for that: silent puts to a rank are of one stream
 
-	entry uint32    // of that message on the tape; of several at once, of the last,
+	entry uint32    // of that message in the compact log; of several at once, of the last,
 	since unit.Time // which the lane had then
 }
 
@@ -151,9 +151,7 @@ func (e *engine) setOutFirst(m int32) {
 	at := model.Later(ready, e.streams[i].left)
 	if at.T > ready.T {
 		e.report(followsStream, m, i, at.T)
-		if e.tape.heads != nil {
-			e.writeWaited(aSetOut, m, at.T)
-		}
+		e.log.waits(aSetOut, e.messages[m].entry, at.T)
 	}
 	e.setOut(m, at)
 }
@@ -198,8 +196,8 @@ func (e *engine) buffer(m int32, at model.Moment) {
 // hasRoom lets a lane go on, because as much of its stream has left at a moment as it waits for.
 func (e *engine) hasRoom(i int32, at model.Moment) {
 	s := &e.streams[i]
-	if e.tape.heads != nil && at.T > s.since { // else there was room when it was handed over
-		e.write(aRoom, s.entry, at.T)
+	if e.log.isOn() && at.T > s.since { // else there was room when it was handed over
+		e.log.write(aRoom, s.entry, at.T)
 	}
 	e.report(bufferHasRoom, i, 0, at.T)
 	lane, held := s.lane, s.held

@@ -18,8 +18,8 @@ type crossed struct {
 func (r *reader) count() {
 	e, counters := r.e, r.log.Counters
 	switch {
-	case e.fair != nil && e.gpu != nil, e.isFluid && e.tape.byWay,
-		e.isFluid && slices.ContainsFunc(e.conns, func(c connection) bool { return c.onTape > 0 }):
+	case e.fair != nil && e.gpu != nil, e.isFluid && e.log.byWay,
+		e.isFluid && slices.ContainsFunc(e.conns, func(c connection) bool { return c.logged > 0 }):
 		r.share()
 	case e.isFluid:
 		for i := range r.log.Messages {
@@ -81,7 +81,7 @@ func (r *reader) cross() {
 // packetsOf returns the index of the times of a message's links, and whether the message crosses
 // any.
 func (r *reader) packetsOf(number int32) (at int32, crosses bool) {
-	if !r.e.tape.byWay {
+	if !r.e.log.byWay {
 		_, c, at := r.asked(number)
 		return at, c != nil
 	}

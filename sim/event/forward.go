@@ -6,7 +6,7 @@ import "collsim/sim/model"
 // on its links, and nobody watches: a rank of a ring does nothing else nearly all the time.
 func (e *engine) relays(l *lane) bool {
 	return l.step.isAlone && l.receives == 1 && len(l.named) == 2 && e.behind == 0 &&
-		e.observer == nil && (e.tape.heads == nil || l.step.isBare)
+		e.observer == nil && (!e.log.isOn() || l.step.isBare)
 }
 
 // relay repeats a step that relays a message: it does the work of startAgain, performAgain and end
@@ -31,8 +31,8 @@ func (e *engine) relay(i int32) {
 		}
 		x, n := &e.messages[m], e.movesAgain(l)
 		start := model.Later(model.Later(l.end, x.at), slot)
-		if h := e.tape.heads; h != nil && !h[i].goesOn(start.T) {
-			e.writeBare(i, start.T)
+		if h := e.log.heads; h != nil && !h[i].goesOn(start.T) {
+			e.log.bare(i, start.T)
 		}
 		at := start.Plus(n.cost)
 		e.dequeue(in)

@@ -8,7 +8,7 @@ import (
 	"collsim/unit"
 )
 
-// byWay holds a reader's notes of a tape on which each message has entries of its own.
+// byWay holds a reader's notes of a compact log in which each message has entries of its own.
 type byWay struct {
 	ways       []way
 	waysOf     []int32         // of each step, the first
@@ -119,14 +119,15 @@ func (r *reader) travelsOf(list []travel, f *form) []travel {
 		}
 		if e.streams != nil {
 			x.stream = e.streamOf(&x.message)
-			x.hasRoom = e.buffers() && x.stream >= 0
+			x.hasRoom = r.buffers() && x.stream >= 0
 		}
 		list = append(list, r.measured(x))
 	}
 	return list
 }
 
-// measured returns x with its number of spans, and whether the tape has the arrival of its data.
+// measured returns x with its number of spans, and whether the compact log has the arrival of its
+// data.
 func (r *reader) measured(x travel) travel {
 	e := r.e
 	x.arrives = x.kind == getRequest && x.flags&multimem > 0 && !e.isFluid
@@ -284,4 +285,10 @@ func (r *reader) addPoster(number int32, f *form) {
 	first := r.firsts[f.lane]
 	r.posters = append(r.posters,
 		max(number-int32(r.e.rules.Device.ReceivesAhead), r.awaits, first))
+}
+
+// buffers reports whether lanes wait for room in a send buffer.
+func (r *reader) buffers() bool {
+	d := &r.e.rules.Device
+	return d.SendBuffer > 0 && !d.Offload
 }

@@ -254,7 +254,7 @@ func (e *engine) cross(m int32, c *connection, n unit.Bytes, peers int32, at mod
 		return left, left.Plus(path.Latency)
 	}
 	since, entry := at, uint32(0)
-	isLogged := e.tape.heads != nil && (c.onTape > 0 || e.tape.byWay)
+	isLogged := e.log.isOn() && (c.logged > 0 || e.log.byWay)
 	if isLogged {
 		e.enlistOf(m)
 		entry = e.messages[m].entry
@@ -264,7 +264,7 @@ func (e *engine) cross(m int32, c *connection, n unit.Bytes, peers int32, at mod
 		takes := l.Over(n)
 		start, over := l.serve(at, n, takes)
 		if isLogged && !l.isPrompt && (start.T > at.T || hop >= int(aPacket.ownKinds())) {
-			entry = e.write(aPacket.on(int32(hop)), entry, start.T)
+			entry = e.log.write(aPacket.on(int32(hop)), entry, start.T)
 		}
 		if hop == 0 {
 			came = model.PutOut(start, since, false, 0, put)

@@ -5,7 +5,7 @@ import (
 	"collsim/unit"
 )
 
-// way is a message of a tape on which each has room for itself (tapeway.go).
+// way is a message of a compact log on which each has room for itself (logway.go).
 type way struct {
 	since        unit.Time // D, or when all that its step gets had come
 	late         unit.Time // latency of its own

@@ -52,7 +52,7 @@ func (r *reader) keep(f *form) {
 
 // complete finds what a form sends.
 func (r *reader) complete(f *form) {
-	if r.e.tape.byWay {
+	if r.e.log.byWay {
 		r.travels = r.travelsOf(r.travels[:0], f)
 		f.travels = r.travels
 		return
@@ -97,7 +97,7 @@ func (r *reader) asked(number int32) (m model.MessageRecord, on *connection, at 
 	}
 	for k, c := range f.sent() {
 		n, spans := r.room(f, k)
-		if m.Peers > 1 && e.conns[c].onTape > 0 {
+		if m.Peers > 1 && e.conns[c].logged > 0 {
 			at++ // of the message
 		}
 		if k == int(number-p.message) {
@@ -117,7 +117,7 @@ func (r *reader) came(number int32) unit.Time {
 	switch {
 	case int(number) < len(r.log.Messages):
 		return r.log.Messages[number].Arrived
-	case r.e.tape.byWay:
+	case r.e.log.byWay:
 		return r.journeyOf(&r.ways[r.wayOf[number]]).came
 	}
 	m, _ := r.sent(number)
@@ -125,8 +125,8 @@ func (r *reader) came(number int32) unit.Time {
 }
 
 // leaves returns the time when a message of a rank has left, and when it has reached its end. It
-// reads these from the message's next times of a kind on the tape. It writes to the log's spans
-// when each link began to carry.
+// reads these from the message's next times of a kind in the compact log. It writes to the log's
+// spans when each link began to carry.
 func (r *reader) leaves(m *model.MessageRecord, rank int32, kind entryKind, next *int32) (
 	left, came unit.Time) {
 	e, since := r.e, model.Moment{T: m.Since}
@@ -154,7 +154,7 @@ func (r *reader) leaves(m *model.MessageRecord, rank int32, kind entryKind, next
 		gone = model.Leaves(start, max(before, first.slowest(path, from)),
 			max(put, first.slowest(path, to)))
 		if spans[j] = start.T; to < m.Bytes { // behind its first link it decides nothing
-			for hop := 1; hop < len(links) && e.tape.isFull; hop++ {
+			for hop := 1; hop < len(links) && e.log.isFull; hop++ {
 				r.carried(next, links[hop], kind.on(int32(hop)), start)
 			}
 			asked, from = gone, to

@@ -7,9 +7,9 @@ import (
 	"collsim/unit"
 )
 
-// reader computes a log from the times of a tape. It goes through the lanes once, to find where
-// each step has its times and what it sends and receives. Everything else in a record is computed
-// when it is asked for.
+// reader computes a log from the times of a compact log. It goes through the lanes once, to find
+// where each step has its times and what it sends and receives. Everything else in a record is
+// computed when it is asked for.
 type reader struct {
 	e       *engine
 	log     *model.Log
@@ -26,7 +26,7 @@ type reader struct {
 	framing []schedule.Framing
 	kept    int32   // the form of the first slice of the step that is kept
 	firsts  []int32 // of each lane, the number of its first step
-	gpu     gpuTape // the rest of it
+	gpu     gpuLog  // the rest of it
 	none    int64   // where spans are that say that no link has cost any time
 	lost    []int64 // of the messages, where it is what sharing has cost them; nil: not asked yet
 	byWay
@@ -66,15 +66,15 @@ type traffic struct{ sent, received []int32 }
 
 // newReader goes through the lanes.
 func (e *engine) newReader(log *model.Log) *reader {
-	for i := range e.tape.heads {
-		e.writeEvenly(int32(i))
+	for i := range e.log.heads {
+		e.log.flush(int32(i))
 	}
-	e.tape.rewind()
-	r := &reader{e: e, log: log, gpu: e.tape.gpuTape, times: e.tape.inOrder(),
+	e.log.rewind()
+	r := &reader{e: e, log: log, gpu: e.log.gpuLog, times: e.log.inOrder(),
 		posts: make([][]int32, len(e.lanes)),
 		steps: make([]place, 0, e.totals.Steps), senders: make([]int32, 0, e.totals.Messages),
 		turns: make([]int32, 0, 2*e.totals.Messages), conns: make([]traffic, len(e.conns))}
-	if e.tape.byWay {
+	if e.log.byWay {
 		r.byWay = newByWay(e)
 	}
 	for i := range e.lanes {
@@ -86,14 +86,14 @@ func (e *engine) newReader(log *model.Log) *reader {
 		path := &e.network.Routes[i]
 		longest = max(longest, int64(path.To-path.From))
 	}
-	if e.tape.byWay {
+	if e.log.byWay {
 		r.none = int64(len(log.Spans))
 		log.Spans = append(log.Spans, make([]unit.Time, longest)...)
 	} else {
 		r.none = int64(r.spans)
 		log.Spans = make([]unit.Time, r.none+longest)
 	}
-	if e.buffers() {
+	if r.buffers() {
 		r.findPartial()
 	}
 	for i := range log.Lanes {
@@ -125,7 +125,7 @@ func (r *reader) lane(i int32) {
 		r.add(of, l)
 	}
 	if r.toStart(); r.at != r.times.lanes[i+1] {
-		panic("event: a tape has other times than its reader knows")
+		panic("event: a compact log has other times than its reader knows")
 	}
 	if n := int32(len(r.steps)); n > r.firsts[i] {
 		record.Last = n - 1
@@ -146,13 +146,13 @@ func (r *reader) add(of int32, l *lane) {
 	for _, c := range f.sent() {
 		x := &r.conns[c]
 		r.turns = append(r.turns, int32(len(x.sent)))
-		if !r.e.tape.byWay {
+		if !r.e.log.byWay {
 			x.sent = append(x.sent, int32(len(r.senders)))
 			r.senders = append(r.senders, number)
 		}
 	}
 	r.spans += f.spans
-	if r.steps = append(r.steps, p); r.e.tape.byWay {
+	if r.steps = append(r.steps, p); r.e.log.byWay {
 		r.addWays(number, f)
 	}
 	for range f.crosses() {
@@ -212,7 +212,7 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 		r.loadGPU(i, &f)
 	}
 	n, known := e.rules.Size(l.spot(), s)
-	if !known && e.tape.byWay && !f.dispatched {
+	if !known && e.log.byWay && !f.dispatched {
 		end, _ := r.times.take(&r.at, aSize)
 		n = unit.Bytes(end - r.since)
 	}
@@ -229,7 +229,7 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 func (r *reader) ended(number int32, messages []model.MessageRecord) model.StepRecord {
 	p := &r.steps[number]
 	f := r.form(p.form)
-	if r.e.tape.byWay {
+	if r.e.log.byWay {
 		return r.endedByWay(number)
 	}
 	done := model.Moment{T: p.start}.Plus(f.cost).T
@@ -333,7 +333,7 @@ func (r *reader) Step(number int32) model.StepRecord {
 
 // Message returns the record of a message, except for its receiver.
 func (r *reader) Message(number int32) model.MessageRecord {
-	if r.e.tape.byWay {
+	if r.e.log.byWay {
 		return r.messageByWay(number)
 	}
 	m, left := r.sent(number)
@@ -350,7 +350,7 @@ func (r *reader) All() {
 		steps[i] = r.ended(int32(i), messages)
 	}
 	log.Steps = steps
-	if e.tape.byWay {
+	if e.log.byWay {
 		r.allByWay(messages)
 	}
 	log.Messages = messages

@@ -56,7 +56,7 @@ type progress struct{ steps, iteration int32 }
 func (e *engine) startPeriod() {
 	p, s := &e.period, e.rules.Schedule
 	p.beacon, p.search.WordsPerStep = -1, wordsPerStep
-	p.mayBe = !p.isOff && e.isFluid && e.tape.heads == nil && e.observer == nil &&
+	p.mayBe = !p.isOff && e.isFluid && !e.log.isOn() && e.observer == nil &&
 		e.matches == nil && e.streams == nil && e.backlogs == nil &&
 		s.Parts() == nil && s.Teams() == nil
 }

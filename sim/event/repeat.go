@@ -69,10 +69,10 @@ func (e *engine) keep(i int32) {
 		return
 	}
 	k.isKept, k.isPost, k.isAlone, k.flags = true, s.Post, e.isAhead && e.late == nil, flags
-	k.isBare = !e.tape.byWay
+	k.isBare = !e.log.byWay
 	for _, c := range l.sent() {
 		k.isAlone = k.isAlone && e.crossesAlone(l.rank, &e.conns[c], k)
-		k.isBare = k.isBare && e.conns[c].onTape == 0
+		k.isBare = k.isBare && e.conns[c].logged == 0
 	}
 }
 
@@ -249,12 +249,12 @@ func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool
 	l.until, l.isPost = at, l.step.isPost && l.cursor.Last(l.slices)
 	l.waits, l.pending = forStep, 1
 	e.moved = n.bytes
-	switch h := e.tape.heads; {
+	switch h := e.log.heads; {
 	case h == nil || l.step.isBare && h[i].goesOn(start.T):
 	case l.step.isBare:
-		e.writeBare(i, start.T)
+		e.log.bare(i, start.T)
 	default:
-		e.writeBegin(i, len(sends), start.T)
+		e.log.begin(i, len(sends), start.T)
 	}
 	e.report(stepBegins, i, 0, start.T)
 	e.receive(l)
