@@ -29,12 +29,13 @@ func newBacklogs(lanes int) []backlog {
 }
 
 // follow lets a message that has been sent set out, or puts it behind the silent puts before it.
-func (e *engine) follow(m int32, at model.Moment) {
+func (a *ahead) follow(m int32, at model.Moment) {
+	e := a.e
 	x := &e.messages[m]
-	b := &e.backlogs[x.lane]
+	b := &a.backlogs[x.lane]
 	follows := model.FollowsPuts(x.kind == silent, x.flags&relaxed > 0)
 	if follows && b.first < 0 {
-		e.setOutBehind(m, at)
+		a.setOutBehind(m, at)
 		return
 	}
 	if follows || x.kind == silent {
@@ -47,16 +48,17 @@ func (e *engine) follow(m int32, at model.Moment) {
 		b.last = m
 	}
 	if !follows {
-		e.unblock(m, at)
+		a.unblock(m, at)
 	}
 }
 
 // putLeft notes that a silent put has left, and lets those messages set out that only stood behind
 // it.
-func (e *engine) putLeft(m int32, at model.Moment) {
+func (a *ahead) putLeft(m int32, at model.Moment) {
+	e := a.e
 	x := &e.messages[m]
 	lane := x.lane
-	b := &e.backlogs[lane]
+	b := &a.backlogs[lane]
 	x.at, x.flags = at, x.flags|gone
 	for b.first >= 0 {
 		m := b.first
@@ -67,7 +69,7 @@ func (e *engine) putLeft(m int32, at model.Moment) {
 		b.first = x.also
 		x.flags &^= queued
 		if x.kind != silent {
-			e.setOutBehind(m, x.since)
+			a.setOutBehind(m, x.since)
 			continue
 		}
 		if x.at.T > b.left.T {
@@ -82,19 +84,21 @@ func (e *engine) putLeft(m int32, at model.Moment) {
 
 // setOutBehind lets a message set out at the time when the last of the silent puts before it had
 // left. All of these have left by now.
-func (e *engine) setOutBehind(m int32, at model.Moment) {
+func (a *ahead) setOutBehind(m int32, at model.Moment) {
+	e := a.e
 	lane, ready := e.messages[m].lane, at
-	if at = model.Later(at, e.backlogs[lane].left); at.T > ready.T {
+	if at = model.Later(at, a.backlogs[lane].left); at.T > ready.T {
 		e.report(followsPuts, m, lane, at.T)
 		e.log.waits(aBehind, e.messages[m].entry, at.T)
 	}
-	e.unblock(m, at)
+	a.unblock(m, at)
 }
 
 // leftBuffer notes that a message has left whose lane need not have waited for it.
-func (e *engine) leftBuffer(m int32, at model.Moment) {
+func (a *ahead) leftBuffer(m int32, at model.Moment) {
+	e := a.e
 	lane := e.messages[m].lane
-	b := &e.backlogs[lane]
+	b := &a.backlogs[lane]
 	if at.T >= b.lastLeft.T {
 		e.report(bufferDrains, m, lane, at.T)
 	}
@@ -106,7 +110,8 @@ func (e *engine) leftBuffer(m int32, at model.Moment) {
 
 // post hands a message to the queue of a device that offloads: the step need only wait until it is
 // handed over.
-func (e *engine) post(i, m int32, at model.Moment) {
+func (a *ahead) post(i, m int32, at model.Moment) {
+	e := a.e
 	l, x := &e.lanes[i], &e.messages[m]
 	over := at.Plus(e.pace(x, e.carried(m)))
 	l.until = model.Later(l.until, over)
@@ -124,9 +129,10 @@ func (e *engine) post(i, m int32, at model.Moment) {
 // room makes room for what the step in e.step will send: on a device that offloads, a place in its
 // queue; a flush waits until all that the lane has sent has left. It reports whether it is known
 // when that is.
-func (e *engine) room(i int32, at *model.Moment) bool {
+func (a *ahead) room(i int32, at *model.Moment) bool {
+	e := a.e
 	if !e.rules.Device.Offload {
-		return !e.step.Flush || e.drainBuffer(i, at)
+		return !e.step.Flush || a.drainBuffer(i, at)
 	}
 	l := &e.lanes[i]
 	most, waits := e.rules.Outstanding(&e.step)
@@ -153,13 +159,13 @@ func (e *engine) room(i int32, at *model.Moment) bool {
 
 // drainBuffer raises at to the time when everything that a lane has sent had left. It reports
 // whether that time is known.
-func (e *engine) drainBuffer(i int32, at *model.Moment) bool {
-	b := &e.backlogs[i]
+func (a *ahead) drainBuffer(i int32, at *model.Moment) bool {
+	b := &a.backlogs[i]
 	if b.unsent > 0 {
 		return false
 	}
 	if b.lastLeft.T > at.T {
-		e.report(bufferClear, i, 0, b.lastLeft.T)
+		a.e.report(bufferClear, i, 0, b.lastLeft.T)
 	}
 	*at = model.Later(*at, b.lastLeft)
 	return true

@@ -37,6 +37,7 @@ var errEnough = errors.New("enough calls")
 
 // row is the state of calls in a row.
 type row struct {
+	e *engine
 	Row
 	ends     [][]unit.Time
 	left     []int32 // lanes of each rank that have not ended its call
@@ -47,7 +48,7 @@ type row struct {
 
 func (e *engine) startRow(r Row) {
 	ranks := len(e.programs)
-	w := &row{Row: r, ends: make([][]unit.Time, ranks), left: make([]int32, ranks)}
+	w := &row{e: e, Row: r, ends: make([][]unit.Time, ranks), left: make([]int32, ranks)}
 	for i := range e.lanes {
 		l := &e.lanes[i]
 		if w.left[l.rank]++; !isEmpty(l.cursor) && w.ends[l.rank] == nil {
@@ -60,8 +61,9 @@ func (e *engine) startRow(r Row) {
 
 // endsCall notes that a lane has ended its part of a call, and has its rank begin the next if it
 // was the last to do so. It reports whether the lane has nothing more to do.
-func (e *engine) endsCall(i int32) (isOver bool) {
-	w, rank := e.row, e.lanes[i].rank
+func (w *row) endsCall(i int32) (isOver bool) {
+	e := w.e
+	w, rank := w, e.lanes[i].rank
 	if w.ends[rank] == nil {
 		return true
 	}
@@ -74,17 +76,17 @@ func (e *engine) endsCall(i int32) (isOver bool) {
 		ended = model.Later(ended, e.lanes[j].end)
 	}
 	w.ends[rank] = append(w.ends[rank], ended.T)
-	e.countCall(calls)
+	w.countCall(calls)
 	if calls == w.Calls {
 		return true
 	}
-	e.callAgain(rank, ended)
+	w.callAgain(rank, ended)
 	return false
 }
 
 // countCall counts a rank's call of that number, from 1.
-func (e *engine) countCall(number int) {
-	w := e.row
+func (w *row) countCall(number int) {
+	e := w.e
 	if number > len(w.missing) {
 		w.missing = append(w.missing, w.ranks)
 	}
@@ -99,9 +101,10 @@ func (e *engine) countCall(number int) {
 }
 
 // callAgain has a rank that has ended a call begin the next.
-func (e *engine) callAgain(rank int32, ended model.Moment) {
+func (w *row) callAgain(rank int32, ended model.Moment) {
+	e := w.e
 	begin := e.rules.Next(rank, ended)
-	e.row.left[rank] = e.first[rank+1] - e.first[rank]
+	w.left[rank] = e.first[rank+1] - e.first[rank]
 	if e.gpu != nil {
 		e.gpu.launchAgain(rank)
 	}
@@ -112,8 +115,8 @@ func (e *engine) callAgain(rank int32, ended model.Moment) {
 			l.end = ended
 		}
 		l.posts, l.step, l.aside, l.named = l.posts[:0], resolved{place: -1}, l.aside[:0], nil
-		if e.matches != nil {
-			e.lookaheads[i] = lookahead{cursor: l.cursor}
+		if e.rendezvous.matches != nil {
+			e.rendezvous.lookaheads[i] = lookahead{cursor: l.cursor}
 		}
 		e.wake(i)
 	}

@@ -137,12 +137,12 @@ func (e *engine) newConnection(src, dst int32, class schedule.Class) int32 {
 	if e.log.isOn() {
 		c.logged = e.timesOn(c.route)
 	}
-	if e.streams != nil {
-		c.stream = e.newStream(src, c.route)
+	if e.ahead.streams != nil {
+		c.stream = e.ahead.newStream(src, c.route)
 	}
 	e.conns = flat.Add(e.conns, c, len(e.lanes))
-	if e.matches != nil {
-		e.matches = append(e.matches, matching{first: -1, last: -1})
+	if e.rendezvous.matches != nil {
+		e.rendezvous.matches = append(e.rendezvous.matches, matching{first: -1, last: -1})
 	}
 	return int32(len(e.conns) - 1)
 }

@@ -102,13 +102,11 @@ type engine struct {
 	lanes      []lane
 	unfinished int     // lanes that have not come to their end
 	ready      []int32 // lanes that may be able to go on
+	repeats    repeater
 	step       schedule.Step
-	moved      unit.Bytes   // n of e.step
-	isSized    bool         // whether its regions say so
-	keepSteps  bool         // where they are the same again
-	repeating  []repetition // of the steps, by place, of a program that is every rank's
-	sizes      sizes        // of the blocks that such steps move
-	plain      bool         // all that e.step sends are messages and no more
+	moved      unit.Bytes // n of e.step
+	isSized    bool       // whether its regions say so
+	plain      bool       // all that e.step sends are messages and no more
 
 	conns         []connection
 	connBy, tagBy flat.Table
@@ -119,19 +117,16 @@ type engine struct {
 	freeMark    int32
 
 	links     []link
-	isAhead   bool   // some links carry at once what asks for them
-	hasPrompt bool   // some of them whatever does
-	mostAhead int    // messages for which they do
-	behind    int    // requests for these in the queue
-	joins     []join // of the messages of multimem, under FIFO
+	isAhead   bool // some links carry at once what asks for them
+	hasPrompt bool // some of them whatever does
+	mostAhead int  // messages for which they do
+	behind    int  // requests for these in the queue
+	branches  branches
 
 	waysBack []int32 // of the routes; −1: not asked yet
 
-	backlogs  []backlog  // of the lanes, where they go on before what they send has left; else nil
-	streams   []stream   // of the connections, and of silent puts; nil where no lane runs ahead
-	streamBy  flat.Table // of silent puts, by lane and rank
-	positions []position // of messages, in streams
-	rendezvous
+	ahead      ahead
+	rendezvous rendezvous
 	figures
 
 	queue      flat.Heap[unit.Time] // of messages to flow, under fluid sharing
@@ -158,7 +153,7 @@ type link struct {
 func newEngine(s *schedule.Schedule, env *model.Env) *engine {
 	e := &engine{rules: model.NewRules(s, env), network: model.NewNetwork(env.Graph),
 		connBy: flat.NewTable(), tagBy: flat.NewTable(),
-		freeMessage: -1, freeMark: -1, freePacket: -1, rendezvous: rendezvous{freePost: -1}}
+		freeMessage: -1, freeMark: -1, freePacket: -1}
 	e.isFluid = env.Sharing == model.Fluid
 	if e.rules.HasMemory() {
 		e.network.AddMemory(s.Spec.Ranks, env.Device.GPU.Memory(), e.isFluid)
@@ -172,14 +167,15 @@ func newEngine(s *schedule.Schedule, env *model.Env) *engine {
 	if env.Device.HasMessage() {
 		e.late, e.putLatency = []unit.Time{}, make([]unit.Time, len(e.lanes))
 	}
-	e.startStreams()
+	e.ahead, e.rendezvous, e.branches = newAhead(e), newRendezvous(e), branches{e: e}
+	e.period.e = e
 	if e.rules.HasGPU() {
 		e.gpu = newGPUs(e)
 	}
 	if e.isFluid || e.rules.HasMemory() {
 		e.fair = model.NewDrain(&e.network)
 	}
-	e.keepSteps = e.keepsSteps()
+	e.repeats = repeater{e: e, isOn: e.keepsSteps()}
 	for i := len(e.lanes) - 1; i >= 0; i-- {
 		e.wake(int32(i))
 	}

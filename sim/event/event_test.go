@@ -97,8 +97,8 @@ func TestNothingOvertakes(t *testing.T) {
 		e.logTo(log)
 		require.NoError(t, e.run())
 		log.Read()
-		for i := range e.backlogs {
-			require.Negative(t, e.backlogs[i].first, "all have left")
+		for i := range e.ahead.backlogs {
+			require.Negative(t, e.ahead.backlogs[i].first, "all have left")
 		}
 		for _, m := range log.Messages {
 			if !m.ByLeft {

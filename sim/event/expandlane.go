@@ -29,7 +29,7 @@ type byWay struct {
 func newByWay(e *engine) byWay {
 	b := byWay{ways: make([]way, 0, e.totals.Messages), wayOf: make([]int32, 0, e.totals.Messages),
 		waysOf: make([]int32, 0, e.totals.Steps)}
-	if e.backlogs != nil {
+	if e.ahead.backlogs != nil {
 		b.queues, b.puts = make([]latest, len(e.lanes)), make([]latest, len(e.lanes))
 		b.popped = make([][2]int32, 0, e.totals.Steps)
 	}
@@ -88,7 +88,7 @@ func (r *reader) travelsOf(list []travel, f *form) []travel {
 			owner.Rank, x.route = int(from.Peer.Rank), e.network.Route(l.rank, from.Peer.Rank)
 		case schedule.Multimem:
 			owner.Rank, x.flags = int(from.Team[0]), multimem
-			x.route, _ = e.multimemRoute(f.lane, from.Team, model.LoadOf(s)) // the run has found it
+			x.route, _ = e.branches.route(f.lane, from.Team, model.LoadOf(s)) // the run has found it
 		default:
 			continue
 		}
@@ -105,7 +105,7 @@ func (r *reader) travelsOf(list []travel, f *form) []travel {
 		if d.Message() {
 			x.conn, sent = sent[0], sent[1:]
 			c := &e.conns[x.conn]
-			if x.route = c.route; e.matches != nil && e.rules.Asks(c.class, f.bytes) {
+			if x.route = c.route; e.rendezvous.matches != nil && e.rules.Asks(c.class, f.bytes) {
 				x.kind = request
 			}
 		} else {
@@ -117,8 +117,8 @@ func (r *reader) travelsOf(list []travel, f *form) []travel {
 		if d.Relaxed {
 			x.flags |= relaxed
 		}
-		if e.streams != nil {
-			x.stream = e.streamOf(&x.message)
+		if e.ahead.streams != nil {
+			x.stream = e.ahead.streamOf(&x.message)
 			x.hasRoom = r.buffers() && x.stream >= 0
 		}
 		list = append(list, r.measured(x))
@@ -158,10 +158,10 @@ func (r *reader) addWays(number int32, f *form) {
 	if number == r.firsts[f.lane] {
 		r.putLatency = 0
 	}
-	if e.backlogs != nil {
+	if e.ahead.backlogs != nil {
 		r.pop(f)
 	}
-	if e.matches != nil {
+	if e.rendezvous.matches != nil {
 		r.addPoster(number, f)
 	}
 	d := model.Moment{T: p.start}.Plus(f.cost).T
@@ -234,7 +234,7 @@ func (r *reader) records(w *way, x *travel) int32 {
 func (r *reader) addWay(w way, x *travel) {
 	i := int32(len(r.ways))
 	r.ways = append(r.ways, w)
-	if r.e.backlogs != nil && x.peers > 0 && (r.e.rules.Device.Offload || x.stream >= 0) {
+	if r.e.ahead.backlogs != nil && x.peers > 0 && (r.e.rules.Device.Offload || x.stream >= 0) {
 		list := &r.queues[x.lane].ways
 		if *list = append(*list, i); x.kind == silent {
 			list = &r.puts[x.lane].ways

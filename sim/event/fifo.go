@@ -135,8 +135,8 @@ func (e *engine) firstLink(i int32, start, over model.Moment, l *link) {
 	}
 	p.tail = model.Later(over, model.PutOut(start, x.since, x.post >= 0, before, put))
 	leaves := model.Leaves(start, max(before, l.slowest(path, from)), max(put, l.slowest(path, to)))
-	if e.streams != nil {
-		e.leaving(m, from, to, start)
+	if e.ahead.streams != nil {
+		e.ahead.leaving(m, from, to, start)
 	}
 	if p.isLast {
 		e.left(m, leaves)
@@ -173,7 +173,7 @@ func (e *engine) forward(i int32, start model.Moment, l *link) {
 	switch m := p.message; {
 	case !p.isLast:
 	case e.messages[m].flags&multimem > 0:
-		e.crossed(m, crossing{p.hop - 1, next, p.tail, key})
+		e.branches.crossed(m, crossing{p.hop - 1, next, p.tail, key})
 	default:
 		x := &e.messages[m]
 		x.key = key // a reply uses the port that its request came in by

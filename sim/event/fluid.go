@@ -34,7 +34,7 @@ func (e *engine) runFluid() error {
 		if err := e.instant(now); err != nil {
 			return err
 		}
-		e.leaveOut(now)
+		e.period.leaveOut(now)
 	}
 }
 
@@ -74,8 +74,8 @@ func (e *engine) inject(m int32, at model.Moment) {
 		return
 	}
 	latency, gone := path.Latency, at.Plus(e.pace(x, n))
-	if e.streams != nil {
-		e.leaving(m, 0, n, at)
+	if e.ahead.streams != nil {
+		e.ahead.leaving(m, 0, n, at)
 	}
 	e.report(flowPasses, m, 0, gone.T)
 	e.left(m, gone)
@@ -90,8 +90,8 @@ func (e *engine) startFlow(m int32) {
 	}
 	e.fair.Begin(m, x.route, e.capOf(m), e.carried(m))
 	e.report(flowStarts, m, 0, x.since.T)
-	if e.streams != nil {
-		e.flowStarted(m)
+	if e.ahead.streams != nil {
+		e.ahead.flowStarted(m)
 	}
 }
 
@@ -119,11 +119,11 @@ func (e *engine) capOf(m int32) uint64 {
 func (e *engine) drained(now unit.Time) {
 	m, isPart := e.fair.Next()
 	if isPart {
-		e.hasRoom(e.positions[m].stream, model.Moment{T: now})
+		e.ahead.hasRoom(e.ahead.positions[m].stream, model.Moment{T: now})
 		return
 	}
-	if e.streams != nil {
-		e.flowEnded(m, now)
+	if e.ahead.streams != nil {
+		e.ahead.flowEnded(m, now)
 	}
 	e.report(flowEnds, m, 0, now)
 	e.fair.End(m)

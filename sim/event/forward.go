@@ -2,18 +2,20 @@ package event
 
 import "collsim/sim/model"
 
-// relays reports whether the step that is kept of a lane receives one message and sends one, alone
-// on its links, and nobody watches: a rank of a ring does nothing else nearly all the time.
-func (e *engine) relays(l *lane) bool {
+// forwards reports whether the step that is kept of a lane receives one message and sends one,
+// alone on its links, and nobody watches: a rank of a ring does nothing else nearly all the time.
+func (r *repeater) forwards(l *lane) bool {
+	e := r.e
 	return l.step.isAlone && l.receives == 1 && len(l.named) == 2 && e.behind == 0 &&
 		e.observer == nil && (!e.log.isOn() || l.step.isBare)
 }
 
-// relay repeats a step that relays a message: it does the work of startAgain, performAgain and end
-// in one. The message that it sends gets the number of the one that it receives, which is also what
+// forward repeats a step that forwards a message: it does the work of start, perform and end in
+// one. The message that it sends gets the number of the one that it receives, which is also what
 // the list of free numbers would give; so messages never pile up. The message arrives at once, so
 // its sender and its route are not needed any more.
-func (e *engine) relay(i int32) {
+func (r *repeater) forward(i int32) {
+	e := r.e
 	l := &e.lanes[i]
 	from, to := l.named[0], l.named[1]
 	in, out := &e.conns[from], &e.conns[to]
@@ -29,7 +31,7 @@ func (e *engine) relay(i int32) {
 			l.waits, l.on = forSlot, to
 			return
 		}
-		x, n := &e.messages[m], e.movesAgain(l)
+		x, n := &e.messages[m], r.moves(l)
 		start := model.Later(model.Later(l.end, x.at), slot)
 		if h := e.log.heads; h != nil && !h[i].goesOn(start.T) {
 			e.log.bare(i, start.T)

@@ -34,7 +34,7 @@ func TestFramedLoops(t *testing.T) {
 				env := model.Env{Graph: g, Device: device.Ideal(), Sharing: sharing, Slots: 8}
 				kept, alone := newEngine(s, &env), newEngine(s, &env)
 				kept.findSole()
-				alone.keepSteps = false
+				alone.repeats.isOn = false
 				require.NoError(t, kept.run(), name)
 				require.NoError(t, alone.run(), name)
 				require.True(t, kept.isAhead, name)

@@ -77,7 +77,7 @@ func (e *engine) runLanes() error {
 			if e.gpu != nil {
 				e.gpu.leave(i)
 			}
-			if l.waits = forEver; e.row == nil || e.endsCall(i) {
+			if l.waits = forEver; e.row == nil || e.row.endsCall(i) {
 				e.unfinished--
 			}
 			if e.err != nil {
@@ -86,7 +86,7 @@ func (e *engine) runLanes() error {
 			continue
 		}
 		if l.isKept() || l.takesUp() {
-			e.repeat(i)
+			e.repeats.repeat(i)
 		} else {
 			e.programs[l.rank].Load(&l.cursor, &e.step)
 			if start, known := e.start(i); known {
@@ -112,7 +112,7 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 		return at, false
 	}
 	at = l.end
-	if e.matches != nil && !e.postReceives(i) {
+	if e.rendezvous.matches != nil && !e.rendezvous.postReceives(i) {
 		return at, false
 	}
 	if e.gpu != nil && e.gpu.dispatches(i) {
@@ -156,7 +156,7 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 		}
 		at = model.Later(at, t)
 	}
-	if e.backlogs != nil && !e.room(i, &at) {
+	if e.ahead.backlogs != nil && !e.ahead.room(i, &at) {
 		l.waits = forPost
 		return at, false
 	}
@@ -186,8 +186,8 @@ func (e *engine) events(i int32) (at model.Moment, known bool) {
 // finish ends the lane's present step, now that it is known when.
 func (e *engine) finish(i int32) {
 	e.end(i)
-	if e.matches != nil {
-		e.lookaheads[i].steps--
+	if e.rendezvous.matches != nil {
+		e.rendezvous.lookaheads[i].steps--
 	}
 	e.wake(i)
 }
@@ -213,6 +213,6 @@ func (e *engine) end(i int32) {
 		l.waiters = -1
 	}
 	if l.cursor.Next(l.slices); e.period.mayBe {
-		e.passes(i)
+		e.period.passes(i)
 	}
 }

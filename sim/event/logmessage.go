@@ -53,7 +53,7 @@ func (e *engine) timesOnTree(x *message) int32 {
 func (e *engine) startLog(log *model.Log) {
 	e.log.heads, e.log.isFull = make([]head, len(e.lanes)), log.Counters != nil
 	e.log.err = &e.err
-	e.log.byWay = e.streams != nil || e.rules.Schedule.AnyStep(tellsMore)
+	e.log.byWay = e.ahead.streams != nil || e.rules.Schedule.AnyStep(tellsMore)
 	if e.gpu != nil {
 		e.gpu.watch = newGPUWatch(e, log)
 	}

@@ -111,19 +111,19 @@ func (e *engine) left(m int32, at model.Moment) {
 			e.wake(x.lane)
 		}
 		if x.kind == silent {
-			e.putLeft(m, at)
+			e.ahead.putLeft(m, at)
 		}
 	case x.flags&buffered > 0:
-		e.leftBuffer(m, at)
+		e.ahead.leftBuffer(m, at)
 		if x.kind == silent {
-			e.putLeft(m, at)
+			e.ahead.putLeft(m, at)
 		}
 	default:
 		e.report(messageLeaves, m, 0, at.T)
 		e.oneDone(x.lane, at)
 	}
-	if e.streams != nil {
-		e.leftStream(m, at)
+	if e.ahead.streams != nil {
+		e.ahead.left(m, at)
 	}
 }
 
@@ -136,9 +136,9 @@ func (e *engine) arrived(m int32, at model.Moment) {
 		e.report(asksAfter, m, m, at.T)
 		e.setOut(m, at)
 	case request:
-		e.requestCame(m, at)
+		e.rendezvous.requestCame(m, at)
 	case answer:
-		e.answerCame(m, at)
+		e.rendezvous.answerCame(m, at)
 	case silent:
 		e.report(putArrives, m, 0, at.T)
 		if x.isHere = true; x.flags&queued == 0 {

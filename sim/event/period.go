@@ -17,6 +17,7 @@ import (
 
 // period holds the search for periods.
 type period struct {
+	e         *engine
 	search    cycle.Search
 	isOff     bool  // for tests: every step is simulated
 	mayBe     bool  // the run is one of those in which periods are left out
@@ -57,13 +58,13 @@ func (e *engine) startPeriod() {
 	p, s := &e.period, e.rules.Schedule
 	p.beacon, p.search.WordsPerStep = -1, wordsPerStep
 	p.mayBe = !p.isOff && e.isFluid && !e.log.isOn() && e.observer == nil &&
-		e.matches == nil && e.streams == nil && e.backlogs == nil &&
+		e.rendezvous.matches == nil && e.ahead.streams == nil && e.ahead.backlogs == nil &&
 		s.Parts() == nil && s.Teams() == nil
 }
 
 // passes looks whether a lane that has ended a step is the beacon, or may be.
-func (e *engine) passes(i int32) {
-	p, c := &e.period, &e.lanes[i].cursor
+func (p *period) passes(i int32) {
+	e, c := p.e, &p.e.lanes[i].cursor
 	if c.Done() {
 		if p.beacon == i {
 			p.beacon = -1
@@ -95,35 +96,34 @@ func (e *engine) passes(i int32) {
 
 // leaveOut looks for a period when all has been done that happens at an instant, and leaves out as
 // many as it can.
-func (e *engine) leaveOut(now unit.Time) {
-	p := &e.period
+func (p *period) leaveOut(now unit.Time) {
 	if !p.isDue {
 		return
 	}
 	p.isDue = false
-	if !p.search.Affords(e.totals.Steps) {
+	if !p.search.Affords(p.e.totals.Steps) {
 		return
 	}
-	state, ok := e.writeState(p.search.Empty(), now)
+	state, ok := p.writeState(p.search.Empty(), now)
 	if !ok {
 		return
 	}
 	if p.search.Add(state) {
-		if times := e.periods(now); times > 0 {
-			e.skip(times, now-p.kept.at)
+		if times := p.periods(now); times > 0 {
+			p.skip(times, now-p.kept.at)
 			p.found++
 		}
 		p.beacon = -1
 		return
 	}
 	if p.search.IsOld() {
-		e.keepState(now)
+		p.keepState(now)
 	}
 }
 
 // keepState keeps the latest state to compare with.
-func (e *engine) keepState(now unit.Time) {
-	p := &e.period
+func (p *period) keepState(now unit.Time) {
+	e := p.e
 	p.search.Keep()
 	k := &p.kept
 	k.at, k.totals, k.spent = now, e.totals, e.spent
@@ -142,8 +142,8 @@ func (e *engine) keepState(now unit.Time) {
 
 // periods returns how many periods like that since the kept state can be left out: until a lane
 // comes to the last iteration of its loop, or to one that moves other sizes, or time ends.
-func (e *engine) periods(now unit.Time) int32 {
-	k := &e.period.kept
+func (p *period) periods(now unit.Time) int32 {
+	e, k := p.e, &p.kept
 	took := now - k.at
 	if took <= 0 {
 		return 0
@@ -173,8 +173,9 @@ func (e *engine) periods(now unit.Time) int32 {
 }
 
 // skip leaves out so many periods of a given time.
-func (e *engine) skip(times int32, each unit.Time) {
-	k, n := &e.period.kept, int64(times)
+func (p *period) skip(times int32, each unit.Time) {
+	e := p.e
+	k, n := &p.kept, int64(times)
 	later := unit.Time(n) * each
 	e.totals.Repeat(&k.totals, n)
 	e.spent.begun += n * (e.spent.begun - k.spent.begun)

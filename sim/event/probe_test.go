@@ -82,7 +82,7 @@ type backlogProbe struct {
 
 func newProbe(e *engine, log *model.Log) *probe {
 	p := &probe{e: e, log: log, lanes: make([]laneProbe, len(e.lanes)), room: -1,
-		backlogs: make([]backlogProbe, len(e.backlogs))}
+		backlogs: make([]backlogProbe, len(e.ahead.backlogs))}
 	log.Network = &e.network
 	if e.gpu != nil {
 		e.gpu.watch = newGPUWatch(e, log)
@@ -181,7 +181,7 @@ func (p *probe) stepSends(i, _ int32, at unit.Time) {
 	after := p.lanes[i].held // a get, if any
 	for m := p.e.lanes[i].sends; m >= 0; m = p.e.messages[m].also {
 		r := p.record(m, at, after)
-		if p.e.matches != nil {
+		if p.e.rendezvous.matches != nil {
 			p.stepOf = put(p.stepOf, m, r.Step)
 		}
 	}

@@ -17,7 +17,7 @@ func (p *probe) posted(m, mark int32, at unit.Time) {
 func (p *probe) postLeft(_, mark int32, _ unit.Time) { p.room = p.ofMark[mark] }
 
 func (p *probe) bufferDrains(m, lane int32, at unit.Time) {
-	if b, key := &p.backlogs[lane], p.e.positions[m].key; at > b.at || key < b.key {
+	if b, key := &p.backlogs[lane], p.e.ahead.positions[m].key; at > b.at || key < b.key {
 		b.last, b.at, b.key = p.ofMessage[m], at, key
 	}
 }
@@ -55,7 +55,7 @@ func (p *probe) behind(m int32, at unit.Time, before int32) {
 // bufferHasRoom remembers that the bytes of a message have left that a lane's step has waited for:
 // as a message that is no longer than that, if the step ends with it.
 func (p *probe) bufferHasRoom(i, _ int32, at unit.Time) {
-	s := &p.e.streams[i]
+	s := &p.e.ahead.streams[i]
 	l, order := &p.lanes[s.lane], inStep(s.key)
 	if !l.isHeldFor(order, at) {
 		return
@@ -86,7 +86,7 @@ func (p *probe) receivePosted(n, _ int32, _ unit.Time) {
 func (p *probe) requestAnswered(m, n int32, at unit.Time) {
 	r := p.record(m, at, p.ofMessage[m])
 	r.Step, r.Kind = p.stepOf[m], model.Answered
-	if p.e.posted[n].at.T > p.e.messages[m].at.T {
+	if p.e.rendezvous.posted[n].at.T > p.e.messages[m].at.T {
 		r.Step, r.Kind, r.By = p.ofPosted[n], model.AnsweredLate, -1
 	}
 }

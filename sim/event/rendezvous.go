@@ -5,13 +5,27 @@ import (
 	"collsim/sim/model"
 )
 
-// rendezvous is the state of large messages that are asked for first; all nil where none is.
+// rendezvous has large messages asked for before they are sent.
 type rendezvous struct {
-	matches    []matching  // of the connections
+	e          *engine
+	matches    []matching  // of the connections; nil where no message is asked for
 	lookaheads []lookahead // of the lanes
 	posted     []postedReceive
 	freePost   int32
 	ahead      schedule.Step
+}
+
+// newRendezvous prepares for what the device needs.
+func newRendezvous(e *engine) rendezvous {
+	r := rendezvous{e: e, freePost: -1}
+	if e.rules.Device.EagerLimit == 0 {
+		return r
+	}
+	r.matches, r.lookaheads = []matching{}, make([]lookahead, len(e.lanes))
+	for i := range e.lanes {
+		r.lookaheads[i].cursor = e.lanes[i].cursor
+	}
+	return r
 }
 
 // matching counts the messages sent, the receives posted and the messages received of a connection.
@@ -35,14 +49,15 @@ type lookahead struct {
 
 // postReceives posts the receives of the sub-step that a lane has come to, which is in e.step, and
 // ahead of it. It reports whether all events are there that the former awaits.
-func (e *engine) postReceives(i int32) (known bool) {
-	l, a := &e.lanes[i], &e.lookaheads[i]
+func (r *rendezvous) postReceives(i int32) (known bool) {
+	e := r.e
+	l, a := &e.lanes[i], &r.lookaheads[i]
 	at := l.end
 	e.report(comesToReceive, i, 0, at.T)
 	for ; a.steps <= e.rules.Device.ReceivesAhead && !a.cursor.Done(); a.steps++ {
 		step := &e.step
 		if a.steps > 0 {
-			step = &e.rendezvous.ahead
+			step = &r.ahead
 			e.programs[l.rank].Load(&a.cursor, step)
 		}
 		if a.cursor.Slice() == 0 {
@@ -60,7 +75,7 @@ func (e *engine) postReceives(i int32) (known bool) {
 		}
 		for k := range step.From {
 			if f := &step.From[k]; f.Kind == schedule.Message {
-				e.postReceive(i, &f.Peer, at)
+				r.postReceive(i, &f.Peer, at)
 			}
 		}
 		a.cursor.Next(l.slices)
@@ -69,66 +84,69 @@ func (e *engine) postReceives(i int32) (known bool) {
 }
 
 // postReceive posts one receive of lane i.
-func (e *engine) postReceive(i int32, p *schedule.Peer, at model.Moment) {
+func (r *rendezvous) postReceive(i int32, p *schedule.Peer, at model.Moment) {
+	e := r.e
 	l := &e.lanes[i]
 	c := e.connection(e.first[p.Rank]+p.Lane, i, p)
 	made := postedReceive{at: at, key: l.key, next: -1}
 	l.key++
-	n := e.freePost
+	n := r.freePost
 	if n < 0 {
-		n = int32(len(e.posted))
-		e.posted = append(e.posted, made)
+		n = int32(len(r.posted))
+		r.posted = append(r.posted, made)
 	} else {
-		e.freePost = e.posted[n].next
-		e.posted[n] = made
+		r.freePost = r.posted[n].next
+		r.posted[n] = made
 	}
 	e.report(receivePosted, n, i, at.T)
-	w := &e.matches[c]
+	w := &r.matches[c]
 	if w.first < 0 {
 		w.first = n
 	} else {
-		e.posted[w.last].next = n
+		r.posted[w.last].next = n
 	}
 	w.last = n
 	number := w.posted
 	w.posted++
 	for m := e.conns[c].head; m >= 0; m = e.messages[m].next {
-		if x := &e.messages[m]; x.kind == request && x.isHere && e.positions[m].number == number {
-			e.answer(m, n)
+		if x := &e.messages[m]; x.kind == request && x.isHere && e.ahead.positions[m].number == number {
+			r.answer(m, n)
 			break
 		}
 	}
 }
 
 // matched forgets the posted receive of a message that is received.
-func (e *engine) matched(c int32) {
-	w := &e.matches[c]
+func (r *rendezvous) matched(c int32) {
+	w := &r.matches[c]
 	n := w.first
-	if w.first = e.posted[n].next; w.first < 0 {
+	if w.first = r.posted[n].next; w.first < 0 {
 		w.last = -1
 	}
 	w.received++
-	e.posted[n].next, e.freePost = e.freePost, n
+	r.posted[n].next, r.freePost = r.freePost, n
 }
 
 // requestCame notes that a request has come.
-func (e *engine) requestCame(m int32, at model.Moment) {
+func (r *rendezvous) requestCame(m int32, at model.Moment) {
+	e := r.e
 	x := &e.messages[m]
 	x.at, x.isHere = at, true
-	w := &e.matches[x.conn]
-	if e.positions[m].number >= w.posted {
+	w := &r.matches[x.conn]
+	if e.ahead.positions[m].number >= w.posted {
 		return
 	}
 	n := w.first
-	for range e.positions[m].number - w.received {
-		n = e.posted[n].next
+	for range e.ahead.positions[m].number - w.received {
+		n = r.posted[n].next
 	}
-	e.answer(m, n)
+	r.answer(m, n)
 }
 
 // answer answers a request that has come and whose receive is posted.
-func (e *engine) answer(m, n int32) {
-	x, p := &e.messages[m], &e.posted[n]
+func (r *rendezvous) answer(m, n int32) {
+	e := r.e
+	x, p := &e.messages[m], &r.posted[n]
 	at := model.Later(x.at, p.at)
 	x.kind, x.isHere, x.key = answer, false, p.key
 	x.route = e.wayBack(x.route)
@@ -140,30 +158,31 @@ func (e *engine) answer(m, n int32) {
 }
 
 // answerCame lets the data of a message set out.
-func (e *engine) answerCame(m int32, at model.Moment) {
+func (r *rendezvous) answerCame(m int32, at model.Moment) {
+	e := r.e
 	x := &e.messages[m]
-	x.kind, x.key = data, e.positions[m].key
+	x.kind, x.key = data, e.ahead.positions[m].key
 	x.route = e.conns[x.conn].route
 	e.report(dataFollows, m, 0, at.T)
 	if x.flags&buffered > 0 {
-		e.buffer(m, at)
+		e.ahead.buffer(m, at)
 	}
 	e.setOut(m, at)
 }
 
 // unanswered returns the first message of a lane whose request waits for a posted receive, −1 for
 // none.
-func (e *engine) unanswered(i int32) int32 {
-	first := int32(-1)
+func (r *rendezvous) unanswered(i int32) int32 {
+	e, first := r.e, int32(-1)
 	for c := range e.conns {
 		if e.conns[c].src != i {
 			continue
 		}
-		m := e.streams[e.conns[c].stream].first
+		m := e.ahead.streams[e.conns[c].stream].first
 		if m < 0 || e.messages[m].kind != request {
 			continue
 		}
-		if first < 0 || e.positions[m].key < e.positions[first].key {
+		if first < 0 || e.ahead.positions[m].key < e.ahead.positions[first].key {
 			first = m
 		}
 	}

@@ -31,10 +31,18 @@ type moved struct {
 	cost  unit.Time
 }
 
+// repeater carries out steps that are kept.
+type repeater struct {
+	e         *engine
+	isOn      bool
+	repeating []repetition // of the steps, by place, of a program that is every rank's
+	sizes     sizes        // of the blocks that such steps move
+}
+
 // keepsSteps reports whether steps may be kept in this run.
 func (e *engine) keepsSteps() bool {
 	s := e.rules.Schedule
-	return e.gpu == nil && e.matches == nil && e.streams == nil && e.backlogs == nil &&
+	return e.gpu == nil && e.rendezvous.matches == nil && e.ahead.streams == nil && e.ahead.backlogs == nil &&
 		s.Parts() == nil && s.Teams() == nil
 }
 
@@ -43,7 +51,8 @@ func (l *lane) isKept() bool { return l.step.isKept && l.step.place == l.cursor.
 
 // keep keeps the step in e.step, which lane i is about to carry out, if it can be and the lane has
 // just come to it again.
-func (e *engine) keep(i int32) {
+func (r *repeater) keep(i int32) {
+	e := r.e
 	l, s := &e.lanes[i], &e.step
 	k := &l.step
 	place := l.cursor.Place()
@@ -56,7 +65,7 @@ func (e *engine) keep(i int32) {
 	if l.cursor.Slice() > 0 || !isPlain || len(s.Await) > 0 {
 		return
 	}
-	repeats := e.repeats(l)
+	repeats := r.repetitionOf(l)
 	if repeats == changing {
 		return
 	}
@@ -65,7 +74,7 @@ func (e *engine) keep(i int32) {
 			return
 		}
 	}
-	if !e.keepSizes(i, repeats == butBlocks) {
+	if !r.keepSizes(i, repeats == butBlocks) {
 		return
 	}
 	k.isKept, k.isPost, k.isAlone, k.flags = true, s.Post, e.isAhead && e.late == nil, flags
@@ -164,8 +173,10 @@ const (
 	withBlocks            // also as to sizes
 )
 
-// repeats returns in which respects the step of a lane is the same in all iterations of its loop.
-func (e *engine) repeats(l *lane) repetition {
+// repetitionOf returns in which respects the step of a lane is the same in all iterations of its
+// loop.
+func (r *repeater) repetitionOf(l *lane) repetition {
+	e := r.e
 	if loop, follow := l.cursor.Around(); loop < 0 || follow == 0 {
 		return changing
 	}
@@ -174,13 +185,13 @@ func (e *engine) repeats(l *lane) repetition {
 		return repetitionOf(p, &l.cursor)
 	}
 	place := l.cursor.Place()
-	for int(place) >= len(e.repeating) {
-		e.repeating = append(e.repeating, notKnown)
+	for int(place) >= len(r.repeating) {
+		r.repeating = append(r.repeating, notKnown)
 	}
-	if e.repeating[place] == notKnown {
-		e.repeating[place] = repetitionOf(p, &l.cursor)
+	if r.repeating[place] == notKnown {
+		r.repeating[place] = repetitionOf(p, &l.cursor)
 	}
-	return e.repeating[place]
+	return r.repeating[place]
 }
 
 func repetitionOf(p *schedule.Program, c *schedule.Cursor) repetition {
@@ -195,15 +206,16 @@ func repetitionOf(p *schedule.Program, c *schedule.Cursor) repetition {
 
 // repeat carries out sub-steps of the step that is kept of a lane, as long as it stays at that step
 // and all is known that they wait for.
-func (e *engine) repeat(i int32) {
+func (r *repeater) repeat(i int32) {
+	e := r.e
 	l := &e.lanes[i]
-	if e.relays(l) {
-		e.relay(i)
+	if r.forwards(l) {
+		r.forward(i)
 		return
 	}
 	for {
-		start, known := e.startAgain(l)
-		if !known || !e.performAgain(i, l, start) || e.err != nil {
+		start, known := r.start(l)
+		if !known || !r.perform(i, l, start) || e.err != nil {
 			return
 		}
 		e.end(i)
@@ -214,8 +226,9 @@ func (e *engine) repeat(i int32) {
 	}
 }
 
-// startAgain does what start does, for a step that is kept.
-func (e *engine) startAgain(l *lane) (at model.Moment, known bool) {
+// start does what engine.start does, for a step that is kept.
+func (r *repeater) start(l *lane) (at model.Moment, known bool) {
+	e := r.e
 	at = l.end
 	for _, c := range l.received() {
 		m := e.conns[c].head
@@ -236,11 +249,12 @@ func (e *engine) startAgain(l *lane) (at model.Moment, known bool) {
 	return at, true
 }
 
-// performAgain does what perform does, for a step that is kept. It reports whether the sub-step is
-// over at once, because nothing that it sends has to wait for its turn. In that case it does not
+// perform does what engine.perform does, for a step that is kept. It reports whether the sub-step
+// is over at once, because nothing that it sends has to wait for its turn. In that case it does not
 // advance the keys that put waiting messages in order.
-func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool) {
-	n, sends := e.movesAgain(l), l.sent()
+func (r *repeater) perform(i int32, l *lane, start model.Moment) (isOver bool) {
+	e := r.e
+	n, sends := r.moves(l), l.sent()
 	peers := int32(len(sends))
 	e.totals.Steps++
 	e.totals.Messages += int64(peers)

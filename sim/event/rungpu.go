@@ -39,7 +39,7 @@ func (e *engine) runGPU() error {
 			if err := e.share(now); err != nil {
 				return err
 			}
-			e.leaveOut(now)
+			e.period.leaveOut(now)
 		}
 	}
 }

@@ -9,7 +9,8 @@ import (
 // writeState appends everything that the rest of the run depends on, with times as seen from now. A
 // time before now is written as one value: it decides nothing any more. It is not ok where
 // something is under way that it does not write: on a GPU, or over a memory.
-func (e *engine) writeState(s []int64, now unit.Time) (state []int64, ok bool) {
+func (p *period) writeState(s []int64, now unit.Time) (state []int64, ok bool) {
+	e := p.e
 	if g := e.gpu; g != nil {
 		if len(g.due) > 0 || len(g.dirty) > 0 {
 			return s, false
@@ -17,7 +18,7 @@ func (e *engine) writeState(s []int64, now unit.Time) (state []int64, ok bool) {
 		s = append(s, g.changes)
 	}
 	for i := range e.lanes {
-		s = e.writeLane(s, int32(i), now)
+		s = p.writeLane(s, int32(i), now)
 	}
 	for i := range e.conns {
 		c := &e.conns[i]
@@ -26,18 +27,19 @@ func (e *engine) writeState(s []int64, now unit.Time) (state []int64, ok bool) {
 			s = e.marks[k].at.AppendSince(s, now)
 		}
 	}
-	if !e.writeMessages(now) {
+	if !p.writeMessages(now) {
 		return s, false
 	}
-	for i := range e.period.rows {
-		s = append(s, e.period.rows[i][:]...)
+	for i := range p.rows {
+		s = append(s, p.rows[i][:]...)
 	}
 	return s, true
 }
 
 // writeLane appends where a lane is, but for the iteration of the outermost loop, and what it waits
 // for.
-func (e *engine) writeLane(s []int64, i int32, now unit.Time) []int64 {
+func (p *period) writeLane(s []int64, i int32, now unit.Time) []int64 {
+	e := p.e
 	l := &e.lanes[i]
 	if l.waits == forEver {
 		return append(s, -2)
@@ -75,8 +77,8 @@ func (e *engine) writeLane(s []int64, i int32, now unit.Time) []int64 {
 type messageRow [16]int64
 
 // writeMessages writes the rows of all messages.
-func (e *engine) writeMessages(now unit.Time) bool {
-	p := &e.period
+func (p *period) writeMessages(now unit.Time) bool {
+	e := p.e
 	if p.rows = p.rows[:0]; len(e.messages) == 0 {
 		return true
 	}
@@ -105,14 +107,15 @@ func (e *engine) writeMessages(now unit.Time) bool {
 		if e.messages[m].kind >= copying {
 			return false
 		}
-		p.rows = append(p.rows, e.messageRow(int32(m), place[m], unsent[m], now))
+		p.rows = append(p.rows, p.messageRow(int32(m), place[m], unsent[m], now))
 	}
 	slices.SortFunc(p.rows, func(a, b messageRow) int { return slices.Compare(a[:], b[:]) })
 	return true
 }
 
 // messageRow writes a message at a place of its connection.
-func (e *engine) messageRow(m, place int32, isUnsent bool, now unit.Time) messageRow {
+func (p *period) messageRow(m, place int32, isUnsent bool, now unit.Time) messageRow {
+	e := p.e
 	x := &e.messages[m]
 	r := messageRow{int64(x.lane), int64(x.conn), int64(place), int64(x.route),
 		int64(x.kind)<<32 | int64(x.flags)<<16 | int64(x.pacer), int64(x.peers), int64(x.bytes)}

@@ -49,8 +49,8 @@ func (e *engine) target(i int32) int32 {
 	if holder := e.gpu.holder(i); holder >= 0 {
 		return holder
 	}
-	if e.matches != nil {
-		if m := e.unanswered(i); m >= 0 {
+	if e.rendezvous.matches != nil {
+		if m := e.rendezvous.unanswered(i); m >= 0 {
 			return e.conns[e.messages[m].conn].dst
 		}
 	}

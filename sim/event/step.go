@@ -1,8 +1,6 @@
 package event
 
 import (
-	"fmt"
-
 	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/unit"
@@ -16,8 +14,8 @@ func (e *engine) perform(i int32, start model.Moment) error {
 		e.totals.Steps++
 	}
 	l.waits, l.sends, l.pending = forStep, -1, 1
-	if e.keepSteps {
-		e.keep(i)
+	if e.repeats.isOn {
+		e.repeats.keep(i)
 	}
 	e.moved = e.size(l)
 	l.isPost = s.Post && l.cursor.Last(l.slices)
@@ -86,8 +84,8 @@ func (l *lane) spot() schedule.Spot {
 func (e *engine) receive(l *lane) {
 	for _, c := range l.received() {
 		e.dropMessage(e.dequeue(&e.conns[c]))
-		if e.matches != nil {
-			e.matched(c)
+		if e.rendezvous.matches != nil {
+			e.rendezvous.matched(c)
 		}
 	}
 }
@@ -176,7 +174,7 @@ func (e *engine) silence(x *message, d *schedule.Dest) (err error) {
 	x.kind = silent
 	if d.Team != nil {
 		x.flags = multimem
-		x.route, err = e.multimemRoute(x.lane, d.Team, model.Stores)
+		x.route, err = e.branches.route(x.lane, d.Team, model.Stores)
 		return err
 	}
 	x.route = e.network.Route(e.lanes[x.lane].rank, d.Peer.Rank)
@@ -189,7 +187,7 @@ func (e *engine) add(l *lane, m int32) error {
 	if e.gpu != nil {
 		x.pacer = e.gpu.lanes[x.lane].pacer
 	}
-	if x.conn >= 0 && e.matches != nil && e.rules.Asks(e.conns[x.conn].class, x.bytes) {
+	if x.conn >= 0 && e.rendezvous.matches != nil && e.rules.Asks(e.conns[x.conn].class, x.bytes) {
 		x.kind = request
 	}
 	if e.late != nil {
@@ -216,8 +214,8 @@ func (e *engine) send(i int32, at model.Moment) {
 		x.key = l.key
 		l.key++
 		e.enlist(m)
-		if e.streams != nil {
-			e.enter(i, m, at)
+		if e.ahead.streams != nil {
+			e.ahead.enter(i, m, at)
 		} else {
 			l.pending++
 			e.setOut(m, at)
@@ -240,7 +238,7 @@ func (e *engine) get(i int32, at model.Moment) error {
 		case schedule.Get:
 			owner.Rank, x.route = int(f.Peer.Rank), e.network.Route(l.rank, f.Peer.Rank)
 		case schedule.Multimem:
-			route, err := e.multimemRoute(i, f.Team, model.LoadOf(s))
+			route, err := e.branches.route(i, f.Team, model.LoadOf(s))
 			if err != nil {
 				return err
 			}
@@ -255,7 +253,7 @@ func (e *engine) get(i int32, at model.Moment) error {
 		m := e.newMessage(x)
 		e.report(asksAfter, m, -1, at.T)
 		if e.enlist(m); x.flags&multimem > 0 && !e.isFluid {
-			e.load(m, at)
+			e.branches.load(m, at)
 		}
 		e.setOut(m, at)
 	}
@@ -274,13 +272,4 @@ func (e *engine) completed(i int32) {
 	if l.pending--; l.pending == 0 {
 		e.finish(i)
 	}
-}
-
-// multimemRoute returns the route of a lane's multimem operation over a team.
-func (e *engine) multimemRoute(i int32, team []int32, kind model.MultimemKind) (int32, error) {
-	route, err := e.network.Multimem(e.lanes[i].rank, team, kind)
-	if err != nil {
-		return 0, fmt.Errorf("%s: multimem needs a switch that does it: %w", e.place(i), err)
-	}
-	return route, nil
 }

@@ -52,7 +52,7 @@ func (o *origins) begins(link int32) {
 // one size, from lanes without a pace of their own, at least never wait for such a link.
 func (e *engine) findSole() {
 	stores := e.rules.Switching == model.StoreForward
-	if !e.keepSteps || e.rules.HasMemory() || stores && !e.storesAlike() {
+	if !e.repeats.isOn || e.rules.HasMemory() || stores && !e.storesAlike() {
 		return
 	}
 	o := origins{from: make([]int32, len(e.links)), first: make([]int32, len(e.links)), size: -1}
