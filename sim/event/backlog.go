@@ -31,7 +31,7 @@ func newBacklogs(lanes int) []backlog {
 // follow lets a message that has been sent set out, or puts it behind the silent puts before it.
 func (a *ahead) follow(m int32, at model.Moment) {
 	e := a.e
-	x := &e.messages[m]
+	x := e.conns.message(m)
 	b := &a.backlogs[x.lane]
 	follows := model.FollowsPuts(x.kind == silent, x.flags&relaxed > 0)
 	if follows && b.first < 0 {
@@ -43,7 +43,7 @@ func (a *ahead) follow(m int32, at model.Moment) {
 		if b.first < 0 {
 			b.first = m
 		} else {
-			e.messages[b.last].also = m
+			e.conns.message(b.last).also = m
 		}
 		b.last = m
 	}
@@ -56,13 +56,13 @@ func (a *ahead) follow(m int32, at model.Moment) {
 // it.
 func (a *ahead) putLeft(m int32, at model.Moment) {
 	e := a.e
-	x := &e.messages[m]
+	x := e.conns.message(m)
 	lane := x.lane
 	b := &a.backlogs[lane]
 	x.at, x.flags = at, x.flags|gone
 	for b.first >= 0 {
 		m := b.first
-		x := &e.messages[m]
+		x := e.conns.message(m)
 		if x.kind == silent && x.flags&gone == 0 {
 			return
 		}
@@ -77,7 +77,7 @@ func (a *ahead) putLeft(m int32, at model.Moment) {
 		}
 		b.left = model.Later(b.left, x.at)
 		if x.isHere {
-			e.dropMessage(m)
+			e.conns.drop(m)
 		}
 	}
 }
@@ -86,10 +86,10 @@ func (a *ahead) putLeft(m int32, at model.Moment) {
 // left. All of these have left by now.
 func (a *ahead) setOutBehind(m int32, at model.Moment) {
 	e := a.e
-	lane, ready := e.messages[m].lane, at
+	lane, ready := e.conns.message(m).lane, at
 	if at = model.Later(at, a.backlogs[lane].left); at.T > ready.T {
 		e.report(followsPuts, m, lane, at.T)
-		e.log.waits(aBehind, e.messages[m].entry, at.T)
+		e.log.waits(aBehind, e.conns.message(m).entry, at.T)
 	}
 	a.unblock(m, at)
 }
@@ -97,14 +97,14 @@ func (a *ahead) setOutBehind(m int32, at model.Moment) {
 // leftBuffer notes that a message has left whose lane need not have waited for it.
 func (a *ahead) leftBuffer(m int32, at model.Moment) {
 	e := a.e
-	lane := e.messages[m].lane
+	lane := e.conns.message(m).lane
 	b := &a.backlogs[lane]
 	if at.T >= b.lastLeft.T {
 		e.report(bufferDrains, m, lane, at.T)
 	}
 	b.lastLeft = model.Later(b.lastLeft, at)
-	if b.unsent--; b.unsent == 0 && e.lanes[lane].waits == forPost {
-		e.wake(lane)
+	if b.unsent--; b.unsent == 0 && e.lanes.at(lane).waits == forPost {
+		e.lanes.wake(lane)
 	}
 }
 
@@ -112,15 +112,15 @@ func (a *ahead) leftBuffer(m int32, at model.Moment) {
 // handed over.
 func (a *ahead) post(i, m int32, at model.Moment) {
 	e := a.e
-	l, x := &e.lanes[i], &e.messages[m]
-	over := at.Plus(e.pace(x, e.carried(m)))
+	l, x := e.lanes.at(i), e.conns.message(m)
+	over := at.Plus(e.pace(x, e.conns.carried(m)))
 	l.until = model.Later(l.until, over)
-	x.post = e.newMark(model.Moment{}, false)
+	x.post = e.conns.newMark(model.Moment{}, false)
 	e.report(posted, m, x.post, over.T)
 	if l.outstanding == 0 {
 		l.oldest = x.post
 	} else {
-		e.marks[l.newest].next = x.post
+		e.conns.mark(l.newest).next = x.post
 	}
 	l.newest = x.post
 	l.outstanding++
@@ -134,25 +134,25 @@ func (a *ahead) room(i int32, at *model.Moment) bool {
 	if !e.rules.Device.Offload {
 		return !e.step.Flush || a.drainBuffer(i, at)
 	}
-	l := &e.lanes[i]
+	l := e.lanes.at(i)
 	most, waits := e.rules.Outstanding(&e.step)
 	if !waits {
 		return true
 	}
 	p := l.oldest
 	for k := most; k < l.outstanding; k++ {
-		if !e.marks[p].known {
+		if !e.conns.mark(p).known {
 			return false
 		}
-		p = e.marks[p].next
+		p = e.conns.mark(p).next
 	}
 	for ; l.outstanding > most; l.outstanding-- {
-		p, l.oldest = l.oldest, e.marks[l.oldest].next
-		if e.marks[p].at.T > at.T {
-			e.report(postLeft, i, p, e.marks[p].at.T)
+		p, l.oldest = l.oldest, e.conns.mark(l.oldest).next
+		if e.conns.mark(p).at.T > at.T {
+			e.report(postLeft, i, p, e.conns.mark(p).at.T)
 		}
-		*at = model.Later(*at, e.marks[p].at)
-		e.dropMark(p)
+		*at = model.Later(*at, e.conns.mark(p).at)
+		e.conns.dropMark(p)
 	}
 	return true
 }

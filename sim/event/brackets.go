@@ -28,7 +28,7 @@ func (c *content) add(s *schedule.Step, at *schedule.Cursor) {
 // to the engine.
 func newGPUs(e *engine) *gpus {
 	device := &e.rules.Device.GPU
-	g := &gpus{e: e, ranks: make([]gpu, len(e.programs)), lanes: make([]laneGPU, len(e.lanes)),
+	g := &gpus{e: e, ranks: make([]gpu, len(e.programs)), lanes: make([]laneGPU, e.lanes.len()),
 		freeClaim: -1, freeWave: -1, isLaunched: e.rules.Launches()}
 	computes := e.rules.Schedule.AnyStep(func(s *schedule.Step) bool { return s.Kernel != nil })
 	for rank := range g.ranks {
@@ -59,7 +59,7 @@ func newGPUs(e *engine) *gpus {
 // findBrackets finds what a lane launches, by the marks of its steps.
 func (g *gpus) findBrackets(i int32, parts map[int32]int32) {
 	e := g.e
-	l, now := &e.lanes[i], int32(-1)
+	l, now := e.lanes.at(i), int32(-1)
 	for c := l.cursor; !c.Done(); c.Next(1) {
 		e.programs[l.rank].Load(&c, &e.step)
 		if m := e.step.Launch; m != nil {
@@ -84,7 +84,7 @@ func (g *gpus) findBrackets(i int32, parts map[int32]int32) {
 // is a stream of kernels, and in none.
 func (g *gpus) unmarked(i int32, parts map[int32]int32, computes bool) {
 	e := g.e
-	l := &e.lanes[i]
+	l := e.lanes.at(i)
 	var all content
 	for c := l.cursor; computes && !c.Done(); c.Next(1) {
 		e.programs[l.rank].Load(&c, &e.step)
@@ -105,7 +105,7 @@ func (g *gpus) unmarked(i int32, parts map[int32]int32, computes bool) {
 // newBracket adds a bracket that a lane begins in a round.
 func (g *gpus) newBracket(i int32, mark *schedule.Launch, round int32) int32 {
 	e := g.e
-	l := &e.lanes[i]
+	l := e.lanes.at(i)
 	x := &g.lanes[i]
 	b := int32(len(g.brackets))
 	g.brackets = append(g.brackets, bracket{mark: mark, rank: l.rank, lane: i, stream: x.stream,
@@ -120,7 +120,7 @@ func (g *gpus) joinBracket(i, b int32) int32 {
 	g.ofLanes = append(g.ofLanes, b)
 	g.lanes[i].end++
 	g.brackets[b].lanes++
-	g.brackets[b].channels = append(g.brackets[b].channels, g.e.lanes[i].channel)
+	g.brackets[b].channels = append(g.brackets[b].channels, g.e.lanes.at(i).channel)
 	return b
 }
 

@@ -24,8 +24,8 @@ type Row struct {
 func Calls(s *schedule.Schedule, env *model.Env, r Row) (ends [][]unit.Time, complete int,
 	err error) {
 	e := newEngine(s, env)
-	e.findSole()
-	e.startRow(r)
+	e.findUncontended()
+	e.row = newRow(e, r)
 	if err := e.run(); err != nil && err != errEnough {
 		return nil, 0, err
 	}
@@ -46,24 +46,25 @@ type row struct {
 	complete int
 }
 
-func (e *engine) startRow(r Row) {
+// newRow has the ranks of an engine carry the schedule out several times.
+func newRow(e *engine, r Row) *row {
 	ranks := len(e.programs)
 	w := &row{e: e, Row: r, ends: make([][]unit.Time, ranks), left: make([]int32, ranks)}
-	for i := range e.lanes {
-		l := &e.lanes[i]
+	for i := range e.lanes.len() {
+		l := e.lanes.at(i)
 		if w.left[l.rank]++; !isEmpty(l.cursor) && w.ends[l.rank] == nil {
 			w.ends[l.rank] = []unit.Time{}
 			w.ranks++
 		}
 	}
-	e.row = w
+	return w
 }
 
 // endsCall notes that a lane has ended its part of a call, and has its rank begin the next if it
 // was the last to do so. It reports whether the lane has nothing more to do.
 func (w *row) endsCall(i int32) (isOver bool) {
 	e := w.e
-	w, rank := w, e.lanes[i].rank
+	w, rank := w, e.lanes.at(i).rank
 	if w.ends[rank] == nil {
 		return true
 	}
@@ -73,7 +74,7 @@ func (w *row) endsCall(i int32) (isOver bool) {
 	}
 	var ended model.Moment
 	for j := e.first[rank]; j < e.first[rank+1]; j++ {
-		ended = model.Later(ended, e.lanes[j].end)
+		ended = model.Later(ended, e.lanes.at(j).end)
 	}
 	w.ends[rank] = append(w.ends[rank], ended.T)
 	w.countCall(calls)
@@ -109,16 +110,14 @@ func (w *row) callAgain(rank int32, ended model.Moment) {
 		e.gpu.launchAgain(rank)
 	}
 	for i := e.first[rank]; i < e.first[rank+1]; i++ {
-		l := &e.lanes[i]
+		l := e.lanes.at(i)
 		l.cursor = e.programs[rank].Walk(int(i - e.first[rank]))
 		if l.end = begin; isEmpty(l.cursor) {
 			l.end = ended
 		}
 		l.posts, l.step, l.aside, l.named = l.posts[:0], resolved{place: -1}, l.aside[:0], nil
-		if e.rendezvous.matches != nil {
-			e.rendezvous.lookaheads[i] = lookahead{cursor: l.cursor}
-		}
-		e.wake(i)
+		e.rendezvous.restart(i, l.cursor)
+		e.lanes.wake(i)
 	}
 }
 

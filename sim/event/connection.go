@@ -35,54 +35,6 @@ func (c *connection) before(o *connection) bool {
 		cmp.Compare(c.class, o.class), cmp.Compare(c.tag, o.tag)) < 0
 }
 
-// message is on its way from when it is sent until the step begins that receives it.
-type message struct {
-	since  model.Moment // when it asked for its first link: D
-	at     model.Moment // of arrival, once it is here
-	bytes  unit.Bytes   // of its data
-	key    uint64       // at its first link
-	lane   int32        // that sends, or that gets
-	conn   int32        // −1 for what no lane receives: silent puts, gets and multimem
-	route  int32
-	peers  int32  // of its step, which share the lane's pace; 0 for what no lane paces
-	post   int32  // mark in the lane's queue of posts, −1 for none
-	next   int32  // in the connection, or of those that are free
-	entry  uint32 // in the compact log, that its times belong to
-	also   int32  // the next message of the same step
-	kind   messageKind
-	flags  messageFlags
-	pacer  model.Pacer
-	isHere bool
-}
-
-type messageFlags uint8
-
-const (
-	packed   messageFlags = 1 << iota // a flag beside every word: twice the bytes cross the links
-	relaxed                           // it orders nothing
-	queued                            // it stands in its lane's backlog
-	gone                              // it has left its rank, though it stands there
-	multimem                          // its route is one of multimem
-	padded                            // its efficiency adds to what crosses the links
-	buffered                          // its lane goes on before it has left
-	lined                             // a flag in every line
-)
-
-type messageKind uint8
-
-const (
-	data        messageKind = iota // that a lane receives
-	silent                         // a silent put or a multimem store
-	getRequest                     // on its way to the owner
-	getReply                       // a get's data
-	request                        // of a large message, on its way to the receiver, or there
-	answer                         // the receiver's, to that
-	loadRequest                    // a multimem load's, under FIFO
-	loadData                       // a multimem load's, under FIFO
-	copying                        // inside of a device, over its memory
-	computing                      // blocks of a kernel, over it
-)
-
 // mark is a moment in a list: a slot is free again, a post has left.
 type mark struct {
 	at    model.Moment
@@ -90,17 +42,57 @@ type mark struct {
 	known bool
 }
 
+// is reports whether a connection is the one between two lanes with the class and tag of a peer.
+func (c *connection) is(src, dst int32, p *schedule.Peer) bool {
+	return c.src == src && c.dst == dst && c.class == p.Class && c.tag == p.Tag
+}
+
+// connections holds the connections between lanes, their slots, and the messages that are on their
+// way. What is over is used again, so that memory is that of what is in flight.
+type connections struct {
+	rules       *model.Rules
+	list        []connection
+	byLanes     flat.Table
+	byTag       flat.Table
+	marks       []mark
+	freeMark    int32
+	messages    []message
+	freeMessage int32
+	mostAhead   int // messages for which lanes go on before their time
+	least       int // elements for which there is room at first
+	figures
+}
+
+func newConnections(rules *model.Rules, lanes int) connections {
+	cs := connections{rules: rules, byLanes: flat.NewTable(), byTag: flat.NewTable(), freeMark: -1,
+		freeMessage: -1, least: lanes}
+	if rules.Device.HasMessage() {
+		cs.late, cs.putLatency = []unit.Time{}, make([]unit.Time, lanes)
+	}
+	return cs
+}
+
+func (cs *connections) len() int32               { return int32(len(cs.list)) }
+func (cs *connections) at(i int32) *connection   { return &cs.list[i] }
+func (cs *connections) mark(i int32) *mark       { return &cs.marks[i] }
+func (cs *connections) message(m int32) *message { return &cs.messages[m] }
+
+// connect adds a connection, and returns its number.
+func (cs *connections) connect(c connection) int32 {
+	cs.list = flat.Add(cs.list, c, cs.least)
+	return cs.len() - 1
+}
+
 // connect returns the connection between a lane and a peer, which it makes on first use. It tries
 // the one that the lane used last in that direction first, without a look into the table.
 func (e *engine) connect(lane int32, p *schedule.Peer, out bool) int32 {
-	l := &e.lanes[lane]
+	l := e.lanes.at(lane)
 	src, dst, near := e.first[p.Rank]+p.Lane, lane, &l.in
 	if out {
 		src, dst, near = dst, src, &l.out
 	}
 	i := *near
-	if i < 0 || e.conns[i].src != src || e.conns[i].dst != dst || e.conns[i].class != p.Class ||
-		e.conns[i].tag != p.Tag {
+	if i < 0 || !e.conns.at(i).is(src, dst, p) {
 		i = e.connection(src, dst, p)
 		*near = i
 	}
@@ -112,170 +104,128 @@ func (e *engine) connect(lane int32, p *schedule.Peer, out bool) int32 {
 // be.
 func (e *engine) connection(src, dst int32, p *schedule.Peer) int32 {
 	key := uint64(src)<<33 | uint64(dst)<<2 | uint64(p.Class)
-	i := e.connBy.Find(key)
-	if i < 0 {
-		i = e.newConnection(src, dst, p.Class)
-		e.connBy.Put(key, i)
-	}
+	i := e.connectionBy(&e.conns.byLanes, key, src, dst, p.Class)
 	if p.Tag == 0 {
 		return i
 	}
 	key = uint64(i)<<32 | uint64(uint32(p.Tag))
-	if i = e.tagBy.Find(key); i < 0 {
-		i = e.newConnection(src, dst, p.Class)
-		e.conns[i].tag = p.Tag
-		e.tagBy.Put(key, i)
+	i = e.connectionBy(&e.conns.byTag, key, src, dst, p.Class)
+	e.conns.at(i).tag = p.Tag
+	return i
+}
+
+// connectionBy returns the connection that a table has by a key, and makes it if there is none.
+func (e *engine) connectionBy(t *flat.Table, key uint64, src, dst int32,
+	class schedule.Class) int32 {
+	i := t.Find(key)
+	if i < 0 {
+		i = e.newConnection(src, dst, class)
+		t.Put(key, i)
 	}
 	return i
 }
 
+// newConnection makes a connection between two lanes, and has other layers make what theirs is.
 func (e *engine) newConnection(src, dst int32, class schedule.Class) int32 {
 	c := connection{src: src, dst: dst, class: class, head: -1, tail: -1, freed: -1, last: -1,
-		unused: model.Slots(class, e.lanes[src].slots),
-		route:  e.network.Route(e.lanes[src].rank, e.lanes[dst].rank)}
+		unused: model.Slots(class, e.lanes.at(src).slots),
+		route:  e.network.Route(e.lanes.at(src).rank, e.lanes.at(dst).rank)}
 	c.bounded = c.unused > 0
 	if e.log.isOn() {
-		c.logged = e.timesOn(c.route)
+		c.logged = e.links.timesOn(c.route)
 	}
-	if e.ahead.streams != nil {
+	if e.ahead.hasStreams() {
 		c.stream = e.ahead.newStream(src, c.route)
 	}
-	e.conns = flat.Add(e.conns, c, len(e.lanes))
-	if e.rendezvous.matches != nil {
-		e.rendezvous.matches = append(e.rendezvous.matches, matching{first: -1, last: -1})
-	}
-	return int32(len(e.conns) - 1)
+	e.rendezvous.connect()
+	return e.conns.connect(c)
 }
 
 // slot says when the connection has a slot for the next message; not known where the receiver has
 // not got so far.
-func (e *engine) slot(c *connection) (at model.Moment, known bool) {
+func (cs *connections) slot(c *connection) (at model.Moment, known bool) {
 	switch {
 	case !c.bounded || c.unused > 0:
 		return model.Moment{}, true
 	case c.free == 0:
 		return model.Moment{}, false
 	}
-	return e.marks[c.freed].at, true
+	return cs.marks[c.freed].at, true
 }
 
 // take uses one of the free slots; there must be one. A slot that has been free since before the
 // lane's last step ended is as good as one that was never used. It is taken first, so that the
 // circle grows no larger than the number of messages in flight.
-func (e *engine) take(c *connection) {
+func (cs *connections) take(c *connection, ended unit.Time) {
 	switch {
 	case !c.bounded:
-	case c.unused > 0 && (c.free == 0 || e.marks[c.freed].at.T >= e.lanes[c.src].end.T):
+	case c.unused > 0 && (c.free == 0 || cs.marks[c.freed].at.T >= ended):
 		c.unused--
 	default:
-		c.freed = e.marks[c.freed].next
+		c.freed = cs.marks[c.freed].next
 		c.free--
 	}
 }
 
-// release makes the slot of a message that has been received free from a moment on.
-func (e *engine) release(conn int32, at model.Moment) {
-	c := &e.conns[conn]
-	if !c.bounded {
-		return
-	}
+// free makes one more slot of a connection free from a moment on, and returns its mark.
+func (cs *connections) free(c *connection, at model.Moment) (slot int32) {
 	i := c.freed
 	if c.last >= 0 {
-		i = e.marks[c.last].next
+		i = cs.marks[c.last].next
 	}
 	if c.free > 0 && i == c.freed || i < 0 {
-		i = e.addSlot(c)
+		i = cs.addSlot(c)
 	}
-	e.marks[i].at = at
+	cs.marks[i].at = at
 	c.last = i
 	c.free++
-	e.report(slotFreed, c.dst, i, at.T)
-	if src := &e.lanes[c.src]; src.waits == forSlot && src.on == conn {
-		e.wake(c.src)
-	}
+	return i
 }
 
 // addSlot makes the circle of a connection's free slots larger by one. None of its marks is
 // available.
-func (e *engine) addSlot(c *connection) int32 {
-	i := e.newMark(model.Moment{}, true)
+func (cs *connections) addSlot(c *connection) int32 {
+	i := cs.newMark(model.Moment{}, true)
 	if c.last < 0 {
-		c.freed, e.marks[i].next = i, i
+		c.freed, cs.marks[i].next = i, i
 	} else {
-		e.marks[i].next, e.marks[c.last].next = e.marks[c.last].next, i
+		cs.marks[i].next, cs.marks[c.last].next = cs.marks[c.last].next, i
 	}
 	return i
 }
 
 // enqueue adds a message to its connection.
-func (e *engine) enqueue(c *connection, m int32) {
+func (cs *connections) enqueue(c *connection, m int32) {
 	if c.tail < 0 {
 		c.head = m
 	} else {
-		e.messages[c.tail].next = m
+		cs.messages[c.tail].next = m
 	}
 	c.tail = m
 }
 
 // dequeue takes the first message out of its connection.
-func (e *engine) dequeue(c *connection) int32 {
+func (cs *connections) dequeue(c *connection) int32 {
 	m := c.head
-	if c.head = e.messages[m].next; c.head < 0 {
+	if c.head = cs.messages[m].next; c.head < 0 {
 		c.tail = -1
 	}
 	return m
 }
 
-func (e *engine) newMessage(m message) int32 {
-	m.next, m.also = -1, -1
-	i := e.emptyMessage()
-	e.messages[i] = m
-	if e.late != nil {
-		e.late[i] = 0
-	}
-	return i
-}
-
-// emptyMessage returns the number of a message that is not in use. Its fields and figures still
-// have the values of its last use.
-func (e *engine) emptyMessage() int32 {
-	i := e.freeMessage
-	if i < 0 {
-		return e.addMessage()
-	}
-	e.freeMessage = e.messages[i].next
-	return i
-}
-
-func (e *engine) addMessage() int32 {
-	e.messages = flat.Add(e.messages, message{}, len(e.lanes))
-	if e.late != nil {
-		e.late, e.onLinks = append(e.late, 0), append(e.onLinks, 0)
-	}
-	if e.fair != nil {
-		e.fair.Grow(cap(e.messages))
-	}
-	return int32(len(e.messages) - 1)
-}
-
-func (e *engine) dropMessage(m int32) {
-	e.messages[m].next = e.freeMessage
-	e.freeMessage = m
-}
-
-func (e *engine) newMark(at model.Moment, known bool) int32 {
+func (cs *connections) newMark(at model.Moment, known bool) int32 {
 	m := mark{at: at, known: known, next: -1}
-	i := e.freeMark
+	i := cs.freeMark
 	if i < 0 {
-		e.marks = flat.Add(e.marks, m, len(e.lanes))
-		return int32(len(e.marks) - 1)
+		cs.marks = flat.Add(cs.marks, m, cs.least)
+		return int32(len(cs.marks) - 1)
 	}
-	e.freeMark = e.marks[i].next
-	e.marks[i] = m
+	cs.freeMark = cs.marks[i].next
+	cs.marks[i] = m
 	return i
 }
 
-func (e *engine) dropMark(i int32) {
-	e.marks[i].next = e.freeMark
-	e.freeMark = i
+func (cs *connections) dropMark(i int32) {
+	cs.marks[i].next = cs.freeMark
+	cs.freeMark = i
 }

@@ -54,8 +54,8 @@ type estimate struct {
 
 // affordable returns a *CostError if the run, judged by its cost so far, will take too long. It
 // depends on the schedule alone and never on the clock.
-func (e *engine) affordable() error {
-	c, f := &e.spent, e.fair
+func (f *flows) affordable(j *job) error {
+	c := &f.spent
 	if c.look == 0 {
 		c.look = visitsASecond
 	}
@@ -63,7 +63,7 @@ func (e *engine) affordable() error {
 		return nil
 	}
 	if c.total == 0 {
-		c.total, c.largest = e.countFlows()
+		c.total, c.largest = j.countFlows()
 	}
 	each := float64(f.Visits-c.lastVisits) / float64(max(c.ended-c.lastEnded, 1))
 	ahead := float64(c.total - c.ended)
@@ -84,9 +84,9 @@ func (e *engine) affordable() error {
 
 // countFlows walks the whole schedule and counts the messages and gets that carry data, and
 // finds the largest as far as steps name what they send.
-func (e *engine) countFlows() (total int64, largest unit.Bytes) {
+func (j *job) countFlows() (total int64, largest unit.Bytes) {
 	var s schedule.Step
-	for _, p := range e.programs {
+	for _, p := range j.programs {
 		for i := range p.Lanes() {
 			slices := int64(p.Slices(i))
 			for c := p.Walk(i); !c.Done(); c.Next(1) {
@@ -95,7 +95,7 @@ func (e *engine) countFlows() (total int64, largest unit.Bytes) {
 					continue
 				}
 				where := schedule.Spot{Rank: p.Rank(), Channel: p.Channel(i), Part: p.Part(i)}
-				if n, known := e.rules.Size(where, &s); known && len(s.Send) > 0 {
+				if n, known := j.rules.Size(where, &s); known && len(s.Send) > 0 {
 					largest = max(largest, n)
 				}
 				total += slices * int64(len(model.Sent(&s)))

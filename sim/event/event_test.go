@@ -40,7 +40,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		other := model.NewLog(&env, true)
 		e := newEngine(s, &env)
 		e.logTo(other)
-		rng.Shuffle(len(e.ready), func(i, j int) { e.ready[i], e.ready[j] = e.ready[j], e.ready[i] })
+		shuffle(rng, e.lanes.ready)
 		require.NoError(t, e.run())
 		require.Equal(t, want, e.finished())
 		other.Read()
@@ -79,7 +79,7 @@ func TestSlotsAreUsedAgain(t *testing.T) {
 		e := newEngine(s, &env)
 		require.NoError(t, e.run())
 		require.EqualValues(t, 64*126, e.finished().Messages)
-		require.LessOrEqual(t, len(e.marks), 3*len(e.conns))
+		require.LessOrEqual(t, len(e.conns.marks), 3*int(e.conns.len()))
 	}
 }
 
@@ -123,13 +123,13 @@ func TestCostError(t *testing.T) {
 	s := simtest.Build(t, simtest.DirectPlan(8, 100)) // 56 messages
 	env := simtest.OnSwitch(t, 8, simtest.GBs, 0)
 	e := newEngine(s, &env)
-	require.NoError(t, e.affordable()) // looks again after a second's visits
-	f, spent := e.fair, &e.spent
+	require.NoError(t, e.flows.affordable(&e.job)) // looks again after a second's visits
+	f, spent := e.flows.Drain, &e.flows.spent
 	f.Visits, spent.begun, spent.ended, f.Solutions, f.Joined = 10*visitsASecond, 56, 8, 8, 300
 	// 10 s for 8 messages; 48 are left, which go on beside fewer and fewer: 10 + 10/8·48/2 = 40 s
-	require.NoError(t, e.affordable())
+	require.NoError(t, e.flows.affordable(&e.job))
 	f.Visits, spent.ended, f.Solutions, f.Joined = 40*visitsASecond, 9, 10, 396
-	err := e.affordable() // 30 s for one more: 40 + 30·47/2
+	err := e.flows.affordable(&e.job) // 30 s for one more: 40 + 30·47/2
 	var cost *CostError
 	require.True(t, errors.As(err, &cost))
 	require.Equal(t, CostError{Seconds: 745, Messages: 56, Joined: 48, Segment: 4 * unit.KiB},
@@ -153,9 +153,14 @@ func BenchmarkJittered(b *testing.B) {
 			for b.Loop() {
 				e := newEngine(s, &env)
 				require.NoError(b, e.run())
-				visits += e.fair.Visits
+				visits += e.flows.Visits
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(visits), "ns/visit")
 		})
 	}
+}
+
+// shuffle puts a list in any order.
+func shuffle(rng *rand.Rand, list []int32) {
+	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 }

@@ -65,19 +65,19 @@ func (f *form) messages() int32   { return int32(len(f.sent())) + f.crosses() }
 type traffic struct{ sent, received []int32 }
 
 // newReader goes through the lanes.
-func (e *engine) newReader(log *model.Log) *reader {
+func newReader(e *engine, log *model.Log) *reader {
 	for i := range e.log.heads {
 		e.log.flush(int32(i))
 	}
 	e.log.rewind()
 	r := &reader{e: e, log: log, gpu: e.log.gpuLog, times: e.log.inOrder(),
-		posts: make([][]int32, len(e.lanes)),
+		posts: make([][]int32, e.lanes.len()),
 		steps: make([]place, 0, e.totals.Steps), senders: make([]int32, 0, e.totals.Messages),
-		turns: make([]int32, 0, 2*e.totals.Messages), conns: make([]traffic, len(e.conns))}
+		turns: make([]int32, 0, 2*e.totals.Messages), conns: make([]traffic, e.conns.len())}
 	if e.log.byWay {
 		r.byWay = newByWay(e)
 	}
-	for i := range e.lanes {
+	for i := range e.lanes.len() {
 		r.lane(int32(i))
 	}
 	log.Network = &e.network
@@ -107,7 +107,7 @@ func (e *engine) newReader(log *model.Log) *reader {
 // lane goes through a lane.
 func (r *reader) lane(i int32) {
 	e := r.e
-	l := &e.lanes[i]
+	l := e.lanes.at(i)
 	p, number := e.programs[l.rank], i-e.first[l.rank]
 	l.cursor, l.step, r.at = p.Walk(int(number)), resolved{place: -1}, r.times.lanes[i]
 	begin := e.rules.Begin(l.rank, !isEmpty(l.cursor)).T
@@ -288,8 +288,8 @@ func (r *reader) cause(number int32, start unit.Time) (model.Awaited, int32) {
 	}
 	turns = turns[f.receives:]
 	for k, c := range f.sent() {
-		to := &r.e.conns[c]
-		slots := model.Slots(to.class, r.e.lanes[to.src].slots)
+		to := r.e.conns.at(c)
+		slots := model.Slots(to.class, r.e.lanes.at(to.src).slots)
 		if slots == 0 || turns[k] < slots {
 			continue
 		}
@@ -364,10 +364,10 @@ func (r *reader) All() {
 	}
 	if log.Details != nil {
 		log.Details = make([]model.Detail, 0, len(steps))
-		for i := range e.lanes {
-			l := &e.lanes[i]
+		for i := range e.lanes.len() {
+			l := e.lanes.at(i)
 			p := e.programs[l.rank]
-			for c := p.Walk(i - int(e.first[l.rank])); !c.Done(); c.Next(l.slices) {
+			for c := p.Walk(int(i - e.first[l.rank])); !c.Done(); c.Next(l.slices) {
 				p.Load(&c, &e.step)
 				log.Details = append(log.Details, model.DetailOf(&e.step, &c))
 			}

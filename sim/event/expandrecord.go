@@ -22,7 +22,7 @@ func (r *reader) handedOver(w *way, x *travel) unit.Time {
 	if x.kind == request {
 		n = 0
 	}
-	rank := r.e.lanes[x.lane].rank
+	rank := r.e.lanes.at(x.lane).rank
 	return model.Moment{T: w.since}.Plus(r.e.rules.PaceBy(x.pacer, rank, x.peers, n)).T
 }
 

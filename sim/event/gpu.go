@@ -90,3 +90,35 @@ const (
 func (g *gpus) at(t unit.Time, what dueKind, item int32) {
 	g.due.Push(flat.Entry[unit.Time]{First: t, Second: uint64(what), Item: item})
 }
+
+// next returns when something is due next; never if nothing is.
+func (g *gpus) next() unit.Time {
+	if g == nil || len(g.due) == 0 {
+		return never
+	}
+	return g.due[0].First
+}
+
+// happen lets the next of what is due happen.
+func (g *gpus) happen(now unit.Time) {
+	g.changes++
+	due := g.due.Pop()
+	happens[due.Second](g, due.Item, now)
+}
+
+// giveOut gives out what is free when all else that happens at an instant has. It reports whether
+// there was any.
+func (g *gpus) giveOut(now unit.Time) bool {
+	if g == nil || len(g.dirty) == 0 {
+		return false
+	}
+	g.changes++
+	g.dispatch(now)
+	return true
+}
+
+// happens has the function that handles each dueKind.
+var happens = [...]func(g *gpus, item int32, now unit.Time){
+	claimComes: (*gpus).come, bracketEnds: (*gpus).endBracket, waveEnds: (*gpus).endWave,
+	flowBegins: (*gpus).beginFlow, waveBegins: (*gpus).beginWave,
+}

@@ -35,7 +35,7 @@ func (g *gpus) newWave(w wave) int32 {
 // reports whether it is one.
 func (g *gpus) dispatches(i int32) bool {
 	e := g.e
-	l, s := &e.lanes[i], &e.step
+	l, s := e.lanes.at(i), &e.step
 	x := &g.lanes[i]
 	if s.Kernel == nil || x.holds {
 		return false
@@ -108,11 +108,11 @@ func (g *gpus) addFlow(number int32, n unit.Bytes) {
 		return
 	}
 	w.limit = model.CapOf(n, w.takes)
-	w.message = e.newMessage(message{kind: computing, bytes: n, lane: w.lane, conn: -1, post: -1,
-		route: e.network.Memory(e.lanes[w.lane].rank), pacer: model.BlockPace,
-		key: e.lanes[w.lane].key})
-	e.lanes[w.lane].key++
-	e.messages[w.message].also = number
+	w.message = e.conns.add(message{kind: computing, bytes: n, lane: w.lane, conn: -1, post: -1,
+		route: e.network.Memory(e.lanes.at(w.lane).rank), pacer: model.BlockPace,
+		key: e.lanes.at(w.lane).key})
+	e.lanes.at(w.lane).key++
+	e.conns.message(w.message).also = number
 }
 
 // beginWave lets a wave run.
@@ -122,7 +122,7 @@ func (g *gpus) beginWave(number int32, now unit.Time) {
 	if e := g.e; e.log.isOn() {
 		x := waved{of: g.lastOf(w.lane), begin: now}
 		if w.message >= 0 {
-			x.bytes, x.limit = e.messages[w.message].bytes, w.limit
+			x.bytes, x.limit = e.conns.message(w.message).bytes, w.limit
 		}
 		w.written = e.log.wave(x)
 	}
@@ -136,10 +136,10 @@ func (g *gpus) beginWave(number int32, now unit.Time) {
 // beginFlow lets a message cross a memory.
 func (g *gpus) beginFlow(m int32, now unit.Time) {
 	e := g.e
-	x := &e.messages[m]
+	x := e.conns.message(m)
 	x.since = model.Moment{T: now}
 	e.report(asksAfter, m, -1, now)
-	e.links[e.network.LinksOf(&e.network.Routes[x.route])[0]].load += x.bytes
+	e.links.at(e.network.LinksOf(&e.network.Routes[x.route])[0]).load += x.bytes
 	e.now = now
 	e.startFlow(m)
 }
@@ -147,14 +147,14 @@ func (g *gpus) beginFlow(m int32, now unit.Time) {
 // crossedMemory continues a wave, or a copy, whose flow over the memory has been drained.
 func (g *gpus) crossedMemory(m int32, now unit.Time) {
 	e := g.e
-	x := &e.messages[m]
+	x := e.conns.message(m)
 	if x.kind == copying {
 		lane := x.lane
-		if e.log.isOn() && e.isLogged(x) {
+		if e.log.isOn() && e.conns.isLogged(x) {
 			e.log.write(aPacket, x.entry, now)
 		}
 		e.report(messageLeaves, m, 0, now)
-		e.dropMessage(m)
+		e.conns.drop(m)
 		e.oneDone(lane, model.Moment{T: now})
 		return
 	}
@@ -171,7 +171,7 @@ func (g *gpus) endWave(number int32, now unit.Time) {
 	e.log.waveEnds(w.written, now)
 	if w.message >= 0 {
 		e.report(messageLeaves, w.message, 0, now)
-		e.dropMessage(w.message)
+		e.conns.drop(w.message)
 	}
 	claim, lane := w.claim, w.lane
 	g.report(blocksEnd, number, 0, now)
@@ -199,7 +199,7 @@ func (g *gpus) endWave(number int32, now unit.Time) {
 func (g *gpus) beginKernel(number int32, now unit.Time) {
 	e, c := g.e, &g.claims[number]
 	c.begun = true
-	l := &e.lanes[c.lane]
+	l := e.lanes.at(c.lane)
 	e.programs[l.rank].Load(&l.cursor, &e.step)
 	e.totals.Steps++
 	start := model.Later(c.ready, model.Moment{T: now})
@@ -240,14 +240,14 @@ func (g *gpus) copies() bool {
 // and a kernel whose bracket has places computes on them.
 func (g *gpus) engage(i int32) {
 	e := g.e
-	l, s := &e.lanes[i], &e.step
+	l, s := e.lanes.at(i), &e.step
 	x := &g.lanes[i]
 	x.gate = shut
 	d := l.until.T
 	switch {
 	case d >= unit.Forever:
 	case g.copies():
-		m := e.newMessage(message{kind: copying, bytes: model.Copies(e.moved), lane: i, conn: -1,
+		m := e.conns.add(message{kind: copying, bytes: model.Copies(e.moved), lane: i, conn: -1,
 			post: -1, route: e.network.Memory(l.rank), key: l.key,
 			pacer: model.CopyPacer(x.pacer == model.EnginePace)})
 		l.key++

@@ -57,28 +57,64 @@ const (
 func (l *lane) received() []int32 { return l.named[:l.receives] }
 func (l *lane) sent() []int32     { return l.named[l.receives:] }
 
-// wake puts a lane among those that may be able to go on.
-func (e *engine) wake(i int32) {
-	if l := &e.lanes[i]; !l.isReady {
-		l.isReady, l.waits = true, forNothing
-		e.ready = append(e.ready, i)
+// lanes holds the lanes of all ranks.
+type lanes struct {
+	list       []lane
+	unfinished int     // lanes that have not come to their end
+	ready      []int32 // lanes that may be able to go on
+}
+
+// newLanes makes the lanes of all ranks. All of them are ready, the first lane first.
+func newLanes(j *job) lanes {
+	ls := lanes{list: make([]lane, 0, j.first[len(j.programs)])}
+	for rank, p := range j.programs {
+		for i := range p.Lanes() {
+			cursor := p.Walk(i)
+			ls.list = append(ls.list, lane{cursor: cursor, rank: int32(rank),
+				end: j.rules.Begin(int32(rank), !isEmpty(cursor)), channel: int32(p.Channel(i)),
+				part: int32(p.Part(i)), slices: int32(p.Slices(i)), slots: j.rules.SlotsOf(p.Slots(i)),
+				in: -1, out: -1, sends: -1, waiters: -1,
+				step: resolved{place: -1}, key: model.LaneKey(i)})
+		}
 	}
+	ls.unfinished, ls.ready = len(ls.list), make([]int32, 0, len(ls.list))
+	for i := ls.len() - 1; i >= 0; i-- {
+		ls.wake(i)
+	}
+	return ls
+}
+
+func (ls *lanes) len() int32       { return int32(len(ls.list)) }
+func (ls *lanes) at(i int32) *lane { return &ls.list[i] }
+
+// wake puts a lane among those that may be able to go on.
+func (ls *lanes) wake(i int32) {
+	if l := &ls.list[i]; !l.isReady {
+		l.isReady, l.waits = true, forNothing
+		ls.ready = append(ls.ready, i)
+	}
+}
+
+// next takes a lane of those that may be able to go on.
+func (ls *lanes) next() (i int32, l *lane) {
+	last := len(ls.ready) - 1
+	i = ls.ready[last]
+	ls.ready, l = ls.ready[:last], &ls.list[i]
+	l.isReady = false
+	return i, l
 }
 
 // runLanes lets every lane that is awake go on as far as it can. In what order does not matter:
 // each finds only times that are final.
 func (e *engine) runLanes() error {
-	for len(e.ready) > 0 {
-		i := e.ready[len(e.ready)-1]
-		e.ready = e.ready[:len(e.ready)-1]
-		l := &e.lanes[i]
-		l.isReady = false
+	for len(e.lanes.ready) > 0 {
+		i, l := e.lanes.next()
 		if l.cursor.Done() {
 			if e.gpu != nil {
 				e.gpu.leave(i)
 			}
 			if l.waits = forEver; e.row == nil || e.row.endsCall(i) {
-				e.unfinished--
+				e.lanes.unfinished--
 			}
 			if e.err != nil {
 				return e.err
@@ -107,12 +143,12 @@ func (e *engine) runLanes() error {
 // asked for in the same order as in the untimed executor, so that both report a stall in the same
 // words.
 func (e *engine) start(i int32) (at model.Moment, known bool) {
-	l, s := &e.lanes[i], &e.step
+	l, s := e.lanes.at(i), &e.step
 	if e.gpu != nil && !e.gpu.begin(i) {
 		return at, false
 	}
 	at = l.end
-	if e.rendezvous.matches != nil && !e.rendezvous.postReceives(i) {
+	if e.rendezvous.isOn() && !e.rendezvous.postReceives(i) {
 		return at, false
 	}
 	if e.gpu != nil && e.gpu.dispatches(i) {
@@ -125,12 +161,12 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 		}
 		c := e.connect(i, &s.From[k].Peer, false)
 		l.named = append(l.named, c)
-		m := e.conns[c].head
-		if m < 0 || !e.messages[m].isHere {
+		m := e.conns.at(c).head
+		if m < 0 || !e.conns.message(m).isHere {
 			l.waits, l.on = forMessage, c
 			return at, false
 		}
-		at = model.Later(at, e.messages[m].at)
+		at = model.Later(at, e.conns.message(m).at)
 	}
 	l.receives, e.plain = int32(len(l.named)), true
 	for k := range s.Send {
@@ -142,7 +178,7 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 		}
 		c := e.connect(i, &d.Peer, true)
 		l.named = append(l.named, c)
-		t, ok := e.slot(&e.conns[c])
+		t, ok := e.conns.slot(e.conns.at(c))
 		if !ok {
 			l.waits, l.on = forSlot, c
 			return at, false
@@ -156,7 +192,7 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 		}
 		at = model.Later(at, t)
 	}
-	if e.ahead.backlogs != nil && !e.ahead.room(i, &at) {
+	if e.ahead.goesOn() && !e.ahead.room(i, &at) {
 		l.waits = forPost
 		return at, false
 	}
@@ -166,13 +202,13 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 // events returns the time when the last event that the step in e.step awaits is posted. If one is
 // not posted yet, the lane waits for it.
 func (e *engine) events(i int32) (at model.Moment, known bool) {
-	l := &e.lanes[i]
+	l := e.lanes.at(i)
 	for _, v := range e.step.Await {
 		if v.Value <= 0 {
 			continue
 		}
 		on := e.first[l.rank] + v.Lane
-		o := &e.lanes[on]
+		o := e.lanes.at(on)
 		if int(v.Value) > len(o.posts) {
 			l.waits, l.on, l.next = forEvent, on, o.waiters
 			o.waiters = i
@@ -186,16 +222,14 @@ func (e *engine) events(i int32) (at model.Moment, known bool) {
 // finish ends the lane's present step, now that it is known when.
 func (e *engine) finish(i int32) {
 	e.end(i)
-	if e.rendezvous.matches != nil {
-		e.rendezvous.lookaheads[i].steps--
-	}
-	e.wake(i)
+	e.rendezvous.stepEnds(i)
+	e.lanes.wake(i)
 }
 
 // end ends the lane's present step, with E = l.until: it frees the slots of what the step received,
 // posts its event and moves to the next step.
 func (e *engine) end(i int32) {
-	l := &e.lanes[i]
+	l := e.lanes.at(i)
 	l.end = l.until
 	if l.end.T >= unit.Forever {
 		e.tooLate(i)
@@ -203,12 +237,19 @@ func (e *engine) end(i int32) {
 	e.report(stepEnds, i, 0, l.end.T)
 	freed := e.rules.Freed(l.end)
 	for _, c := range l.received() {
-		e.release(c, freed)
+		x := e.conns.at(c)
+		if !x.bounded {
+			continue
+		}
+		e.report(slotFreed, i, e.conns.free(x, freed), freed.T)
+		if src := e.lanes.at(x.src); src.waits == forSlot && src.on == c {
+			e.lanes.wake(x.src)
+		}
 	}
 	if l.isPost {
 		l.posts = append(l.posts, l.end)
-		for w := l.waiters; w >= 0; w = e.lanes[w].next {
-			e.wake(w)
+		for w := l.waiters; w >= 0; w = e.lanes.at(w).next {
+			e.lanes.wake(w)
 		}
 		l.waiters = -1
 	}

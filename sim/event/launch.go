@@ -11,7 +11,7 @@ import (
 // begin lets lane i begin the bracket that its present step begins, if it does. It reports whether
 // the lane can go on; the bracket's begin is then the end of the lane's step before.
 func (g *gpus) begin(i int32) bool {
-	l := &g.e.lanes[i]
+	l := g.e.lanes.at(i)
 	x := &g.lanes[i]
 	if x.gate == passed || !g.begins(i) {
 		return true
@@ -47,7 +47,7 @@ func (g *gpus) begin(i int32) bool {
 // begins reports whether the present step of lane i, in e.step, begins the lane's next bracket.
 func (g *gpus) begins(i int32) bool {
 	e := g.e
-	x, at := &g.lanes[i], &e.lanes[i].cursor
+	x, at := &g.lanes[i], &e.lanes.at(i).cursor
 	switch {
 	case at.Slice() > 0 || x.next == x.end:
 		return false
@@ -72,7 +72,7 @@ func (x *laneGPU) enter(b *bracket) {
 // reports whether that is known.
 func (g *gpus) beginning(i int32, b *bracket) (at model.Moment, known bool) {
 	e := g.e
-	l := &e.lanes[i]
+	l := e.lanes.at(i)
 	if !g.isLaunched {
 		at = model.Later(l.end, e.rules.Arrives(l.rank, b.Issued))
 		if !l.cursor.Edge() { // its blocks are there before they wait
@@ -98,9 +98,9 @@ func (g *gpus) beginning(i int32, b *bracket) (at model.Moment, known bool) {
 // posted.
 func (g *gpus) observed(i int32, v schedule.Event, inGraph func(lane int32) bool) model.Moment {
 	e := g.e
-	rank := e.lanes[i].rank
+	rank := e.lanes.at(i).rank
 	on := e.first[rank] + v.Lane
-	posted := e.lanes[on].posts[v.Value-1]
+	posted := e.lanes.at(on).posts[v.Value-1]
 	if g.lanes[on].stream == g.lanes[i].stream {
 		return e.rules.Follows(rank, posted, inGraph(on))
 	}
@@ -115,8 +115,8 @@ func (g *gpus) leave(i int32) {
 	}
 	b := &g.brackets[x.open]
 	b.over++
-	b.ended = model.Later(b.ended, e.lanes[i].end)
-	g.report(bracketLeft, i, x.open, e.lanes[i].end.T)
+	b.ended = model.Later(b.ended, e.lanes.at(i).end)
+	g.report(bracketLeft, i, x.open, e.lanes.at(i).end.T)
 	if b.over == b.lanes && b.ended.T < unit.Forever {
 		g.at(b.ended.T, bracketEnds, x.open)
 	}
@@ -259,9 +259,9 @@ func (g *gpus) grant(number int32, now unit.Time) {
 	at := model.Later(c.ready, model.Moment{T: now})
 	for i := b.lane; i < e.first[b.rank+1]; i++ {
 		if x := &g.lanes[i]; x.open == c.bracket && x.gate == asking {
-			x.gate, e.lanes[i].end = passed, at
+			x.gate, e.lanes.at(i).end = passed, at
 			g.report(bracketBegins, i, c.bracket, at.T)
-			e.wake(i)
+			e.lanes.wake(i)
 		}
 	}
 	g.dropClaim(number)

@@ -204,14 +204,11 @@ func (w *writer) flush(lane int32) {
 	h.n = 0
 }
 
-// of returns the entry that the times of a lane's next message belong to: that of its step, or one
-// of its own where the step has several messages and this one has times.
-func (w *writer) of(lane int32, hasTimes bool) uint32 {
+// entryOf returns the entry of a lane's present sub-step, and reports whether that has several
+// messages, which may then need entries of their own.
+func (w *writer) entryOf(lane int32) (of uint32, several bool) {
 	h := &w.heads[lane]
-	if h.several && (w.byWay || hasTimes) {
-		return w.write(aMessage, h.of, w.base)
-	}
-	return h.of
+	return h.of, h.several
 }
 
 // label sets the message that the entries of a packet belong to. Segments, and the packets of

@@ -40,13 +40,13 @@ func testLog(t *testing.T, seed uint64, kinds []string,
 		want, log := model.NewLog(&env, isForPicture), model.NewLog(&env, isForPicture)
 		e := newEngine(s, &env)
 		if rng.IntN(4) > 0 || env.Sharing == model.Fluid {
-			e.findSole()
+			e.findUncontended()
 		}
 		if rng.IntN(2) == 0 {
-			e.mostAhead = rng.IntN(8)
+			e.conns.mostAhead = rng.IntN(8)
 		}
 		e.startLog(log)
-		rng.Shuffle(len(e.ready), func(i, j int) { e.ready[i], e.ready[j] = e.ready[j], e.ready[i] })
+		shuffle(rng, e.lanes.ready)
 		if e.run() != nil {
 			continue
 		}
@@ -84,7 +84,7 @@ func testLog(t *testing.T, seed uint64, kinds []string,
 
 // readsTheSame requires that the log of a run is the one that is wanted.
 func readsTheSame(t *testing.T, e *engine, log, want *model.Log, name string) {
-	r := e.newReader(log)
+	r := newReader(e, log)
 	log.Later(func() model.Records { return r })
 	log.Open()
 	steps, messages := []model.StepRecord{}, []model.MessageRecord{}
@@ -135,10 +135,10 @@ func entriesOf(t *writer) map[string]int {
 
 // metInLog is what a logged run, whose log has been read, has to do with.
 func metInLog(e *engine, env *model.Env, log *model.Log, isEven bool) map[string]bool {
-	is := map[string]bool{"all": true, "fluid": e.isFluid, "ahead": e.isAhead,
+	is := map[string]bool{"all": true, "fluid": e.isFluid, "ahead": e.links.isAhead,
 		"far": len(e.log.bases) > 0, "evenly": isEven}
-	for l := range e.links {
-		is["prompt"] = is["prompt"] || e.links[l].isPrompt
+	for l := range e.links.len() {
+		is["prompt"] = is["prompt"] || e.links.at(l).isPrompt
 	}
 	is["framed"] = e.rules.Schedule.AnyStep(func(s *schedule.Step) bool {
 		return slices.ContainsFunc(s.Send, func(d schedule.Dest) bool {

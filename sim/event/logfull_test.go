@@ -57,7 +57,7 @@ func TestFarLinkWaits(t *testing.T) {
 	}
 	log, want := model.NewLog(&env, true), model.NewLog(&env, true)
 	e, tells := newEngine(s, &env), newEngine(s, &env)
-	e.findSole()
+	e.findUncontended()
 	e.startLog(log)
 	require.NoError(t, e.run())
 	require.Equal(t, map[string]int{"": 43, "further link": 80}, entriesOf(&e.log))
@@ -92,7 +92,7 @@ func TestStoredWaits(t *testing.T) {
 		env.Sharing, env.Switching = model.FIFO, model.StoreForward
 		log, want := model.NewLog(&env, true), model.NewLog(&env, true)
 		e, tells := newEngine(s, &env), newEngine(s, &env)
-		e.findSole()
+		e.findUncontended()
 		e.startLog(log)
 		require.NoError(t, e.run())
 		require.Equal(t, 4, entriesOf(&e.log)["second link"], name)

@@ -119,7 +119,7 @@ func (r *reader) overMemory(number, at int32, m model.MessageRecord) (
 	model.MessageRecord, unit.Time) {
 	e, p := r.e, &r.steps[m.Step]
 	f := r.form(p.form)
-	m.Route, m.Peers = e.network.Memory(e.lanes[f.lane].rank), 0
+	m.Route, m.Peers = e.network.Memory(e.lanes.at(f.lane).rank), 0
 	if f.copies {
 		m.Bytes, m.Pacer = model.Copies(f.bytes), model.CopyPacer(f.pacer == model.EnginePace)
 		return m, r.times.of[at]
@@ -133,7 +133,7 @@ func (r *reader) overMemory(number, at int32, m model.MessageRecord) (
 func (r *reader) capOf(number int32, m *model.MessageRecord) uint64 {
 	p := &r.steps[m.Step]
 	if m.Pacer != model.BlockPace {
-		return r.e.rules.PaceRateBy(m.Pacer, r.e.lanes[r.form(p.form).lane].rank, m.Peers)
+		return r.e.rules.PaceRateBy(m.Pacer, r.e.lanes.at(r.form(p.form).lane).rank, m.Peers)
 	}
 	f := r.form(p.form)
 	return f.waves[number-r.firstOver(m.Step, f)].limit

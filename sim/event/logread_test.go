@@ -115,13 +115,14 @@ func loggedCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 // loggedKinds is what a logged run has to do with, if it is on one.
 func loggedKinds(s *schedule.Schedule, env *model.Env) (kinds []string) {
 	e := newEngine(s, env)
-	e.findSole()
+	e.findUncontended()
 	e.startLog(model.NewLog(env, true))
 	for what, is := range map[string]bool{
 		"all": true, "parts": s.Parts() != nil, "parts on GPUs": s.Parts() != nil && e.gpu != nil,
 		"GPU": e.gpu != nil, "memory": env.Device.GPU.HBM > 0, "GPU, fifo": e.gpu != nil && !e.isFluid,
 		"launches": e.gpu != nil && e.gpu.isLaunched,
-		"shared":   e.isFluid && !e.isAhead, "segments": env.Segment > 0, "offload": env.Device.Offload,
+		"shared":   e.isFluid && !e.links.isAhead, "segments": env.Segment > 0,
+		"offload": env.Device.Offload,
 	} {
 		if is {
 			kinds = append(kinds, what)

@@ -32,27 +32,21 @@ type crossing struct {
 // load makes a load's request one under FIFO, and the message of its data.
 func (b *branches) load(m int32, at model.Moment) {
 	e := b.e
-	x := &e.messages[m]
+	x := e.conns.message(m)
 	x.kind = loadRequest
 	data := *x
-	data.kind, data.route = loadData, b.treeOf(x.route).Back
+	data.kind, data.route = loadData, e.links.treeOf(x.route).Back
 	if data.since = at; e.log.isOn() {
-		data.entry += uint32(e.timesOn(x.route))
+		data.entry += uint32(e.links.timesOn(x.route))
 	}
-	d := e.newMessage(data)
+	d := e.conns.add(data)
 	b.joinOf(m).data = d
 	j := b.joinOf(d)
-	j.Left = b.treeOf(data.route).Ends()
-	for _, before := range b.treeOf(data.route).Of {
+	j.Left = e.links.treeOf(data.route).Ends()
+	for _, before := range e.links.treeOf(data.route).Of {
 		j.sums = append(j.sums, model.Join{Left: int32(len(before))})
 	}
 	e.report(asksAfter, d, m, at.T)
-}
-
-// treeOf returns the tree of a route of multimem.
-func (b *branches) treeOf(route int32) *model.Tree {
-	e := b.e
-	return &e.network.Trees[e.network.Routes[route].Tree]
 }
 
 // joinOf returns a fresh join for a message.
@@ -67,9 +61,9 @@ func (b *branches) joinOf(m int32) *join {
 // crossed goes on with a message of multimem, one of whose packets has come to the end of a link.
 func (b *branches) crossed(m int32, at crossing) {
 	e := b.e
-	x := &e.messages[m]
+	x := e.conns.message(m)
 	r := e.network.Routes[x.route]
-	on := b.treeOf(x.route).On[at.hop-r.From]
+	on := e.links.treeOf(x.route).On[at.hop-r.From]
 	switch {
 	case x.kind == loadData && len(on) == 0:
 		if j := &b.joins[m]; j.Come(at.head, at.tail, at.key) {
@@ -80,7 +74,7 @@ func (b *branches) crossed(m int32, at crossing) {
 		}
 	case x.kind == loadData: // all links behind a switch wait for the same sum
 		if j := &b.joins[m].sums[on[0]]; j.Come(at.head, at.tail, at.key) {
-			sum, n := *j, e.carried(m)
+			sum, n := *j, e.conns.carried(m)
 			for _, h := range on {
 				b.branch(packet{message: m, to: n, hop: r.From + h, tail: sum.Tail}, sum.Head, sum.Key)
 			}
@@ -92,9 +86,9 @@ func (b *branches) crossed(m int32, at crossing) {
 				data = b.joins[m].data
 			}
 			j := b.joinOf(m)
-			j.data, j.Left = data, b.treeOf(x.route).Members()
+			j.data, j.Left = data, e.links.treeOf(x.route).Members()
 		}
-		n := e.carried(m)
+		n := e.conns.carried(m)
 		for _, h := range on {
 			b.branch(packet{message: m, to: n, hop: r.From + h, tail: at.tail}, at.head, at.key)
 		}
@@ -108,16 +102,17 @@ func (b *branches) crossed(m int32, at crossing) {
 // and other messages have arrived.
 func (b *branches) reached(m int32, at crossing) {
 	e := b.e
-	x, j := &e.messages[m], &b.joins[m]
+	x, j := e.conns.message(m), &b.joins[m]
 	if x.kind == loadRequest {
-		member := b.treeOf(x.route).Members() - (e.network.Routes[x.route].To - at.hop)
-		first := e.network.Routes[e.messages[j.data].route].From
-		b.branch(packet{message: j.data, to: e.carried(j.data), hop: first + member}, at.tail, at.key)
+		member := e.links.treeOf(x.route).Members() - (e.network.Routes[x.route].To - at.hop)
+		first := e.network.Routes[e.conns.message(j.data).route].From
+		b.branch(packet{message: j.data, to: e.conns.carried(j.data), hop: first + member},
+			at.tail, at.key)
 	}
 	switch {
 	case !j.Come(at.head, at.tail, at.key):
 	case x.kind == loadRequest:
-		e.dropMessage(m)
+		e.conns.drop(m)
 	default:
 		e.arrived(m, j.Tail)
 	}
@@ -126,23 +121,32 @@ func (b *branches) reached(m int32, at crossing) {
 // branch lets a whole message of multimem ask for one of its links.
 func (b *branches) branch(p packet, at model.Moment, key uint64) {
 	e := b.e
-	p.begin, p.isLast = e.network.Routes[e.messages[p.message].route].From, true
+	p.begin, p.isLast = e.network.Routes[e.conns.message(p.message).route].From, true
 	p.end = p.hop + 1
 	if e.log.isOn() {
 		p.kind, p.ownKinds = aPacket, 0
-		p.entry = e.messages[p.message].entry + uint32(p.hop-p.begin)
+		p.entry = e.conns.message(p.message).entry + uint32(p.hop-p.begin)
 	}
-	i := e.emptyPacket()
-	e.packets[i] = p
+	i := e.links.emptyPacket()
+	*e.links.packet(i) = p
 	e.ask(i, at, key)
 }
 
 // route returns the route of a lane's multimem operation over a team.
 func (b *branches) route(i int32, team []int32, kind model.MultimemKind) (int32, error) {
 	e := b.e
-	route, err := e.network.Multimem(e.lanes[i].rank, team, kind)
+	route, err := e.network.Multimem(e.lanes.at(i).rank, team, kind)
 	if err != nil {
 		return 0, fmt.Errorf("%s: multimem needs a switch that does it: %w", e.place(i), err)
 	}
 	return route, nil
+}
+
+// times returns the number of times in the log for a multimem message, under FIFO.
+func (b *branches) times(x *message) int32 {
+	n := b.e.links.timesOn(x.route)
+	if x.kind == getRequest {
+		n += b.e.links.timesOn(b.e.links.wayBack(x.route)) + 1
+	}
+	return n
 }

@@ -52,19 +52,18 @@ type snapshot struct {
 // progress counts the steps of a lane, and the iterations of its outermost loop.
 type progress struct{ steps, iteration int32 }
 
-// startPeriod readies the search. Periods are left out of runs whose whole state writeState writes:
+// start readies the search. Periods are left out of runs whose whole state writeState writes:
 // under fluid sharing, without a log, and without what only programs and devices that offload have.
-func (e *engine) startPeriod() {
-	p, s := &e.period, e.rules.Schedule
+func (p *period) start() {
+	e, s := p.e, p.e.rules.Schedule
 	p.beacon, p.search.WordsPerStep = -1, wordsPerStep
 	p.mayBe = !p.isOff && e.isFluid && !e.log.isOn() && e.observer == nil &&
-		e.rendezvous.matches == nil && e.ahead.streams == nil && e.ahead.backlogs == nil &&
-		s.Parts() == nil && s.Teams() == nil
+		!e.ahead.hasStreams() && s.Parts() == nil && s.Teams() == nil
 }
 
 // passes looks whether a lane that has ended a step is the beacon, or may be.
 func (p *period) passes(i int32) {
-	e, c := p.e, &p.e.lanes[i].cursor
+	e, c := p.e, &p.e.lanes.at(i).cursor
 	if c.Done() {
 		if p.beacon == i {
 			p.beacon = -1
@@ -82,7 +81,7 @@ func (p *period) passes(i int32) {
 			p.iteration, p.isDue = now, true
 		}
 	case p.beacon < 0 && follow > leastFollow && p.search.Affords(e.totals.Steps):
-		l := &e.lanes[i]
+		l := e.lanes.at(i)
 		p.iteration = c.Iterations()[0]
 		if e.programs[l.rank].AlikeAfter(c, int(l.channel), p.iteration) < leastFollow {
 			p.refused++
@@ -126,17 +125,17 @@ func (p *period) keepState(now unit.Time) {
 	e := p.e
 	p.search.Keep()
 	k := &p.kept
-	k.at, k.totals, k.spent = now, e.totals, e.spent
+	k.at, k.totals, k.spent = now, e.totals, e.flows.spent
 	k.lanes, k.loads = k.lanes[:0], k.loads[:0]
-	for i := range e.lanes {
-		c, at := &e.lanes[i].cursor, progress{}
+	for i := range e.lanes.len() {
+		c, at := &e.lanes.at(i).cursor, progress{}
 		if at.steps = c.Step; !c.Done() && len(c.Iterations()) > 0 {
 			at.iteration = c.Iterations()[0]
 		}
 		k.lanes = append(k.lanes, at)
 	}
-	for i := range e.links {
-		k.loads = append(k.loads, e.links[i].load)
+	for i := range e.links.len() {
+		k.loads = append(k.loads, e.links.at(i).load)
 	}
 }
 
@@ -149,8 +148,8 @@ func (p *period) periods(now unit.Time) int32 {
 		return 0
 	}
 	times, hasMoved := int32(min(int64(unit.Forever-now)/int64(took)/2, 1<<30)), false
-	for i := range e.lanes {
-		l, was := &e.lanes[i], k.lanes[i]
+	for i := range e.lanes.len() {
+		l, was := e.lanes.at(i), k.lanes[i]
 		if l.cursor.Step == was.steps {
 			continue
 		}
@@ -178,10 +177,10 @@ func (p *period) skip(times int32, each unit.Time) {
 	k, n := &p.kept, int64(times)
 	later := unit.Time(n) * each
 	e.totals.Repeat(&k.totals, n)
-	e.spent.begun += n * (e.spent.begun - k.spent.begun)
-	e.spent.ended += n * (e.spent.ended - k.spent.ended)
-	for i := range e.lanes {
-		l, was := &e.lanes[i], k.lanes[i]
+	e.flows.spent.begun += n * (e.flows.spent.begun - k.spent.begun)
+	e.flows.spent.ended += n * (e.flows.spent.ended - k.spent.ended)
+	for i := range e.lanes.len() {
+		l, was := e.lanes.at(i), k.lanes[i]
 		if l.waits == forEver {
 			continue
 		}
@@ -190,19 +189,10 @@ func (p *period) skip(times int32, each unit.Time) {
 			c.SkipOutermost(times*(c.Iterations()[0]-was.iteration), times*(c.Step-was.steps))
 		}
 	}
-	for i := range e.links {
-		e.links[i].load += unit.Bytes(n) * (e.links[i].load - k.loads[i])
+	for i := range e.links.len() {
+		e.links.at(i).load += unit.Bytes(n) * (e.links.at(i).load - k.loads[i])
 	}
-	for i := range e.messages {
-		e.messages[i].at.T, e.messages[i].since.T = e.messages[i].at.T+later,
-			e.messages[i].since.T+later
-	}
-	for i := range e.marks {
-		e.marks[i].at.T += later
-	}
-	for i := range e.queue {
-		e.queue[i].First += later
-	}
-	e.fair.Shift(later)
+	e.conns.shift(later)
+	e.flows.shift(later)
 	e.now += later
 }

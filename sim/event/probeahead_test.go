@@ -47,7 +47,7 @@ func (p *probe) behind(m int32, at unit.Time, before int32) {
 	step := p.message(m).Step
 	r := p.record(m, at, before)
 	r.ByLeft, r.Step = true, step
-	if post := p.e.messages[m].post; post >= 0 {
+	if post := p.e.conns.message(m).post; post >= 0 {
 		p.ofMark[post] = p.ofMessage[m]
 	}
 }
@@ -71,7 +71,7 @@ func (p *probe) bufferHasRoom(i, _ int32, at unit.Time) {
 
 // comesToReceive remembers after which step the receives that follow are posted.
 func (p *probe) comesToReceive(lane, _ int32, at unit.Time) {
-	if at > p.e.lanes[lane].end.T {
+	if at > p.e.lanes.at(lane).end.T {
 		p.postedBy = p.event(lane, at)
 	} else if p.postedBy = p.log.Lanes[lane].Last; p.postedBy < 0 {
 		p.postedBy = model.NoStep(lane)
@@ -86,7 +86,7 @@ func (p *probe) receivePosted(n, _ int32, _ unit.Time) {
 func (p *probe) requestAnswered(m, n int32, at unit.Time) {
 	r := p.record(m, at, p.ofMessage[m])
 	r.Step, r.Kind = p.stepOf[m], model.Answered
-	if p.e.rendezvous.posted[n].at.T > p.e.messages[m].at.T {
+	if p.e.rendezvous.posted[n].at.T > p.e.conns.message(m).at.T {
 		r.Step, r.Kind, r.By = p.ofPosted[n], model.AnsweredLate, -1
 	}
 }
@@ -94,7 +94,7 @@ func (p *probe) requestAnswered(m, n int32, at unit.Time) {
 // dataFollows remembers that the data of a message that was asked for set out.
 func (p *probe) dataFollows(m, _ int32, at unit.Time) {
 	p.record(m, at, p.ofMessage[m]).Step = p.stepOf[m]
-	if post := p.e.messages[m].post; post >= 0 {
+	if post := p.e.conns.message(m).post; post >= 0 {
 		p.ofMark[post] = p.ofMessage[m]
 	}
 }

@@ -3,6 +3,7 @@ package event
 import (
 	"collsim/schedule"
 	"collsim/sim/model"
+	"collsim/unit"
 )
 
 // rendezvous has large messages asked for before they are sent.
@@ -21,11 +22,49 @@ func newRendezvous(e *engine) rendezvous {
 	if e.rules.Device.EagerLimit == 0 {
 		return r
 	}
-	r.matches, r.lookaheads = []matching{}, make([]lookahead, len(e.lanes))
-	for i := range e.lanes {
-		r.lookaheads[i].cursor = e.lanes[i].cursor
+	r.matches, r.lookaheads = []matching{}, make([]lookahead, e.lanes.len())
+	for i := range e.lanes.len() {
+		r.lookaheads[i].cursor = e.lanes.at(i).cursor
 	}
 	return r
+}
+
+// isOn reports whether any message may be asked for.
+func (r *rendezvous) isOn() bool { return r.matches != nil }
+
+// asks reports whether a message of n bytes is asked for.
+func (r *rendezvous) asks(class schedule.Class, n unit.Bytes) bool {
+	return r.isOn() && r.e.rules.Asks(class, n)
+}
+
+// connect adds a connection.
+func (r *rendezvous) connect() {
+	if r.isOn() {
+		r.matches = append(r.matches, matching{first: -1, last: -1})
+	}
+}
+
+// sends counts a message that a connection sends, and returns its number.
+func (r *rendezvous) sends(conn int32) (number int64) {
+	if r.isOn() {
+		number = r.matches[conn].sent
+		r.matches[conn].sent++
+	}
+	return number
+}
+
+// stepEnds notes that a lane's present sub-step has ended.
+func (r *rendezvous) stepEnds(lane int32) {
+	if r.isOn() {
+		r.lookaheads[lane].steps--
+	}
+}
+
+// restart has a lane begin again, at a cursor.
+func (r *rendezvous) restart(lane int32, at schedule.Cursor) {
+	if r.isOn() {
+		r.lookaheads[lane] = lookahead{cursor: at}
+	}
 }
 
 // matching counts the messages sent, the receives posted and the messages received of a connection.
@@ -51,7 +90,7 @@ type lookahead struct {
 // ahead of it. It reports whether all events are there that the former awaits.
 func (r *rendezvous) postReceives(i int32) (known bool) {
 	e := r.e
-	l, a := &e.lanes[i], &r.lookaheads[i]
+	l, a := e.lanes.at(i), &r.lookaheads[i]
 	at := l.end
 	e.report(comesToReceive, i, 0, at.T)
 	for ; a.steps <= e.rules.Device.ReceivesAhead && !a.cursor.Done(); a.steps++ {
@@ -86,7 +125,7 @@ func (r *rendezvous) postReceives(i int32) (known bool) {
 // postReceive posts one receive of lane i.
 func (r *rendezvous) postReceive(i int32, p *schedule.Peer, at model.Moment) {
 	e := r.e
-	l := &e.lanes[i]
+	l := e.lanes.at(i)
 	c := e.connection(e.first[p.Rank]+p.Lane, i, p)
 	made := postedReceive{at: at, key: l.key, next: -1}
 	l.key++
@@ -108,16 +147,16 @@ func (r *rendezvous) postReceive(i int32, p *schedule.Peer, at model.Moment) {
 	w.last = n
 	number := w.posted
 	w.posted++
-	for m := e.conns[c].head; m >= 0; m = e.messages[m].next {
-		if x := &e.messages[m]; x.kind == request && x.isHere && e.ahead.positions[m].number == number {
+	for m := e.conns.at(c).head; m >= 0; m = e.conns.message(m).next {
+		if x := e.conns.message(m); x.kind == request && x.isHere && e.ahead.number(m) == number {
 			r.answer(m, n)
 			break
 		}
 	}
 }
 
-// matched forgets the posted receive of a message that is received.
-func (r *rendezvous) matched(c int32) {
+// received forgets the posted receive of a connection's next message, which is received.
+func (r *rendezvous) received(c int32) {
 	w := &r.matches[c]
 	n := w.first
 	if w.first = r.posted[n].next; w.first < 0 {
@@ -130,14 +169,14 @@ func (r *rendezvous) matched(c int32) {
 // requestCame notes that a request has come.
 func (r *rendezvous) requestCame(m int32, at model.Moment) {
 	e := r.e
-	x := &e.messages[m]
+	x := e.conns.message(m)
 	x.at, x.isHere = at, true
 	w := &r.matches[x.conn]
-	if e.ahead.positions[m].number >= w.posted {
+	if e.ahead.number(m) >= w.posted {
 		return
 	}
 	n := w.first
-	for range e.ahead.positions[m].number - w.received {
+	for range e.ahead.number(m) - w.received {
 		n = r.posted[n].next
 	}
 	r.answer(m, n)
@@ -146,10 +185,10 @@ func (r *rendezvous) requestCame(m int32, at model.Moment) {
 // answer answers a request that has come and whose receive is posted.
 func (r *rendezvous) answer(m, n int32) {
 	e := r.e
-	x, p := &e.messages[m], &r.posted[n]
+	x, p := e.conns.message(m), &r.posted[n]
 	at := model.Later(x.at, p.at)
 	x.kind, x.isHere, x.key = answer, false, p.key
-	x.route = e.wayBack(x.route)
+	x.route = e.links.wayBack(x.route)
 	if at.T > x.at.T {
 		e.log.waits(aReceive, x.entry, at.T)
 	}
@@ -160,9 +199,9 @@ func (r *rendezvous) answer(m, n int32) {
 // answerCame lets the data of a message set out.
 func (r *rendezvous) answerCame(m int32, at model.Moment) {
 	e := r.e
-	x := &e.messages[m]
-	x.kind, x.key = data, e.ahead.positions[m].key
-	x.route = e.conns[x.conn].route
+	x := e.conns.message(m)
+	x.kind, x.key = data, e.ahead.key(m)
+	x.route = e.conns.at(x.conn).route
 	e.report(dataFollows, m, 0, at.T)
 	if x.flags&buffered > 0 {
 		e.ahead.buffer(m, at)
@@ -174,15 +213,15 @@ func (r *rendezvous) answerCame(m int32, at model.Moment) {
 // none.
 func (r *rendezvous) unanswered(i int32) int32 {
 	e, first := r.e, int32(-1)
-	for c := range e.conns {
-		if e.conns[c].src != i {
+	for c := range e.conns.len() {
+		if e.conns.at(c).src != i {
 			continue
 		}
-		m := e.ahead.streams[e.conns[c].stream].first
-		if m < 0 || e.messages[m].kind != request {
+		m := e.ahead.first(e.conns.at(c).stream)
+		if m < 0 || e.conns.message(m).kind != request {
 			continue
 		}
-		if first < 0 || e.ahead.positions[m].key < e.ahead.positions[first].key {
+		if first < 0 || e.ahead.key(m) < e.ahead.key(first) {
 			first = m
 		}
 	}

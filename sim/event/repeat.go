@@ -1,6 +1,7 @@
 package event
 
 import (
+	"fmt"
 	"slices"
 
 	"collsim/schedule"
@@ -39,11 +40,11 @@ type repeater struct {
 	sizes     sizes        // of the blocks that such steps move
 }
 
-// keepsSteps reports whether steps may be kept in this run.
-func (e *engine) keepsSteps() bool {
+// newRepeater finds whether steps may be kept in this run.
+func newRepeater(e *engine) repeater {
 	s := e.rules.Schedule
-	return e.gpu == nil && e.rendezvous.matches == nil && e.ahead.streams == nil && e.ahead.backlogs == nil &&
-		s.Parts() == nil && s.Teams() == nil
+	return repeater{e: e, isOn: e.gpu == nil && !e.ahead.hasStreams() && s.Parts() == nil &&
+		s.Teams() == nil}
 }
 
 // isKept reports whether the lane's present step is the one that is kept of it.
@@ -53,7 +54,7 @@ func (l *lane) isKept() bool { return l.step.isKept && l.step.place == l.cursor.
 // just come to it again.
 func (r *repeater) keep(i int32) {
 	e := r.e
-	l, s := &e.lanes[i], &e.step
+	l, s := e.lanes.at(i), &e.step
 	k := &l.step
 	place := l.cursor.Place()
 	if k.isKept = false; k.place != place && !l.comesAgain() {
@@ -77,11 +78,12 @@ func (r *repeater) keep(i int32) {
 	if !r.keepSizes(i, repeats == butBlocks) {
 		return
 	}
-	k.isKept, k.isPost, k.isAlone, k.flags = true, s.Post, e.isAhead && e.late == nil, flags
+	k.isKept, k.isPost, k.flags = true, s.Post, flags
+	k.isAlone = e.links.isAhead && !e.conns.hasFigures()
 	k.isBare = !e.log.byWay
 	for _, c := range l.sent() {
-		k.isAlone = k.isAlone && e.crossesAlone(l.rank, &e.conns[c], k)
-		k.isBare = k.isBare && e.conns[c].logged == 0
+		k.isAlone = k.isAlone && r.crossesAlone(l.rank, e.conns.at(c), k)
+		k.isBare = k.isBare && e.conns.at(c).logged == 0
 	}
 }
 
@@ -208,7 +210,7 @@ func repetitionOf(p *schedule.Program, c *schedule.Cursor) repetition {
 // and all is known that they wait for.
 func (r *repeater) repeat(i int32) {
 	e := r.e
-	l := &e.lanes[i]
+	l := e.lanes.at(i)
 	if r.forwards(l) {
 		r.forward(i)
 		return
@@ -220,7 +222,7 @@ func (r *repeater) repeat(i int32) {
 		}
 		e.end(i)
 		if l.cursor.Done() || l.step.place != l.cursor.Place() {
-			e.wake(i)
+			e.lanes.wake(i)
 			return
 		}
 	}
@@ -231,15 +233,15 @@ func (r *repeater) start(l *lane) (at model.Moment, known bool) {
 	e := r.e
 	at = l.end
 	for _, c := range l.received() {
-		m := e.conns[c].head
-		if m < 0 || !e.messages[m].isHere {
+		m := e.conns.at(c).head
+		if m < 0 || !e.conns.message(m).isHere {
 			l.waits, l.on = forMessage, c
 			return at, false
 		}
-		at = model.Later(at, e.messages[m].at)
+		at = model.Later(at, e.conns.message(m).at)
 	}
 	for _, c := range l.sent() {
-		t, ok := e.slot(&e.conns[c])
+		t, ok := e.conns.slot(e.conns.at(c))
 		if !ok {
 			l.waits, l.on = forSlot, c
 			return at, false
@@ -272,17 +274,18 @@ func (r *repeater) perform(i int32, l *lane, start model.Moment) (isOver bool) {
 	}
 	e.report(stepBegins, i, 0, start.T)
 	e.receive(l)
-	isAlone := l.step.isAlone && e.behind == 0 && e.mayGoAhead()
+	isAlone := l.step.isAlone && e.links.behind == 0 && e.conns.mayGoAhead()
 	for _, conn := range sends {
 		m := e.plainMessage(i, conn, n.bytes, peers)
-		x, c := &e.messages[m], &e.conns[conn]
+		x, c := e.conns.message(m), e.conns.at(conn)
 		x.flags = l.step.flags
-		if e.late != nil {
-			if e.err = e.addFigures(m); e.err != nil {
+		if e.conns.hasFigures() {
+			if err := e.conns.measure(m); err != nil {
+				e.err = fmt.Errorf("%s: %w", e.place(i), err)
 				return false
 			}
 		}
-		e.enqueue(c, m)
+		e.conns.enqueue(c, m)
 		if !isAlone {
 			x.key = l.key
 			l.key++
@@ -294,11 +297,11 @@ func (r *repeater) perform(i int32, l *lane, start model.Moment) (isOver bool) {
 			e.setOut(m, at)
 			continue
 		}
-		left, came := e.cross(m, c, l.step.wire(n.bytes), peers, at)
+		left, came := r.cross(m, c, l.step.wire(n.bytes), peers, at)
 		x.at, x.isHere = came, true
 		l.until = model.Later(l.until, left)
-		if dst := &e.lanes[c.dst]; c.head == m && dst.waits == forMessage && dst.on == conn {
-			e.wake(c.dst)
+		if dst := e.lanes.at(c.dst); c.head == m && dst.waits == forMessage && dst.on == conn {
+			e.lanes.wake(c.dst)
 		}
 	}
 	l.pending--

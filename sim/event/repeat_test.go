@@ -47,7 +47,7 @@ func TestKept(t *testing.T) {
 		loads.logTo(other)
 		loads.repeats.isOn = false
 		require.Equal(t, loads.run(), e.run())
-		if e.unfinished > 0 {
+		if e.lanes.unfinished > 0 {
 			return true
 		}
 		require.Equal(t, loads.finished(), e.finished())
@@ -98,8 +98,8 @@ func TestKeptByRank(t *testing.T) {
 
 // count is how many lanes are such.
 func count(e *engine, such func(l *lane) bool) (n int) {
-	for i := range e.lanes {
-		if such(&e.lanes[i]) {
+	for i := range e.lanes.len() {
+		if such(e.lanes.at(i)) {
 			n++
 		}
 	}

@@ -57,7 +57,7 @@ type cut struct {
 // a buffer that is cut in the same way on all ranks.
 func (r *repeater) keepSizes(i int32, varies bool) bool {
 	e := r.e
-	l, s := &e.lanes[i], &e.step
+	l, s := e.lanes.at(i), &e.step
 	k, parts, where := &l.step, 1, l.spot()
 	k.sizes, k.cuts = k.sizes[:0], k.cuts[:0]
 	if s.Moves() {
@@ -81,7 +81,7 @@ func (r *repeater) keepSizes(i int32, varies bool) bool {
 // sizes, cut into this many slices.
 func (r *repeater) keepBlocks(i int32, parts int) bool {
 	e := r.e
-	l, of := &e.lanes[i], e.step.Sized()
+	l, of := e.lanes.at(i), e.step.Sized()
 	k := &l.step
 	if of == nil || of.Buffer >= schedule.FirstTensor {
 		return false

@@ -17,14 +17,14 @@ func (p *period) writeState(s []int64, now unit.Time) (state []int64, ok bool) {
 		}
 		s = append(s, g.changes)
 	}
-	for i := range e.lanes {
+	for i := range e.lanes.len() {
 		s = p.writeLane(s, int32(i), now)
 	}
-	for i := range e.conns {
-		c := &e.conns[i]
+	for i := range e.conns.len() {
+		c := e.conns.at(i)
 		s = append(s, int64(c.unused), int64(c.free))
-		for n, k := c.free, c.freed; n > 0; n, k = n-1, e.marks[k].next {
-			s = e.marks[k].at.AppendSince(s, now)
+		for n, k := c.free, c.freed; n > 0; n, k = n-1, e.conns.mark(k).next {
+			s = e.conns.mark(k).at.AppendSince(s, now)
 		}
 	}
 	if !p.writeMessages(now) {
@@ -40,7 +40,7 @@ func (p *period) writeState(s []int64, now unit.Time) (state []int64, ok bool) {
 // for.
 func (p *period) writeLane(s []int64, i int32, now unit.Time) []int64 {
 	e := p.e
-	l := &e.lanes[i]
+	l := e.lanes.at(i)
 	if l.waits == forEver {
 		return append(s, -2)
 	}
@@ -54,8 +54,8 @@ func (p *period) writeLane(s []int64, i int32, now unit.Time) []int64 {
 		x := &e.gpu.lanes[i]
 		s = append(s, int64(x.next), int64(x.open), int64(x.claim), int64(x.gate))
 	}
-	if e.putLatency != nil {
-		s = append(s, int64(e.putLatency[i]))
+	if e.conns.putLatency != nil {
+		s = append(s, int64(e.conns.putLatency[i]))
 	}
 	c := &l.cursor
 	if c.Done() {
@@ -79,32 +79,32 @@ type messageRow [16]int64
 // writeMessages writes the rows of all messages.
 func (p *period) writeMessages(now unit.Time) bool {
 	e := p.e
-	if p.rows = p.rows[:0]; len(e.messages) == 0 {
+	if p.rows = p.rows[:0]; len(e.conns.messages) == 0 {
 		return true
 	}
 	const nowhere, over = -1, -2
-	place := slices.Repeat([]int32{nowhere}, len(e.messages)) // among those of a connection
-	for m := e.freeMessage; m >= 0; m = e.messages[m].next {
+	place := slices.Repeat([]int32{nowhere}, len(e.conns.messages)) // among those of a connection
+	for m := e.conns.freeMessage; m >= 0; m = e.conns.message(m).next {
 		place[m] = over
 	}
-	for i := range e.conns {
+	for i := range e.conns.len() {
 		at := int32(0)
-		for m := e.conns[i].head; m >= 0; m = e.messages[m].next {
+		for m := e.conns.at(i).head; m >= 0; m = e.conns.message(m).next {
 			place[m] = at
 			at++
 		}
 	}
-	unsent := make([]bool, len(e.messages))
-	for i := range e.lanes {
-		for m := e.lanes[i].sends; m >= 0; m = e.messages[m].also {
+	unsent := make([]bool, len(e.conns.messages))
+	for i := range e.lanes.len() {
+		for m := e.lanes.at(i).sends; m >= 0; m = e.conns.message(m).also {
 			unsent[m] = true
 		}
 	}
-	for m := range e.messages {
+	for m := range int32(len(place)) {
 		if place[m] == over {
 			continue
 		}
-		if e.messages[m].kind >= copying {
+		if e.conns.message(m).kind >= copying {
 			return false
 		}
 		p.rows = append(p.rows, p.messageRow(int32(m), place[m], unsent[m], now))
@@ -116,13 +116,13 @@ func (p *period) writeMessages(now unit.Time) bool {
 // messageRow writes a message at a place of its connection.
 func (p *period) messageRow(m, place int32, isUnsent bool, now unit.Time) messageRow {
 	e := p.e
-	x := &e.messages[m]
+	x := e.conns.message(m)
 	r := messageRow{int64(x.lane), int64(x.conn), int64(place), int64(x.route),
 		int64(x.kind)<<32 | int64(x.flags)<<16 | int64(x.pacer), int64(x.peers), int64(x.bytes)}
-	if e.late != nil {
-		r[7] = int64(e.late[m])
+	if e.conns.hasFigures() {
+		r[7] = int64(e.conns.late[m])
 		if x.flags&padded > 0 {
-			r[8] = int64(e.onLinks[m])
+			r[8] = int64(e.conns.onLinks[m])
 		}
 	}
 	switch {
@@ -132,13 +132,13 @@ func (p *period) messageRow(m, place int32, isUnsent bool, now unit.Time) messag
 	case x.isHere:
 		r[9] = 2
 		x.at.AppendSince(r[:10], now)
-	case e.fair.HasRate(m):
-		n, rest := e.fair.Left(m, now).Bytes()
-		r[9], r[12], r[13], r[14] = 3, int64(n), int64(rest), int64(e.fair.Rate(m))
+	case e.flows.isUnderWay(m):
+		n, rest := e.flows.Left(m, now).Bytes()
+		r[9], r[12], r[13], r[14] = 3, int64(n), int64(rest), int64(e.flows.Rate(m))
 	default:
 		r[9] = 4
 		x.since.AppendSince(r[:10], now)
 	}
-	r[15] = int64(x.key - e.lanes[x.lane].key)
+	r[15] = int64(x.key - e.lanes.at(x.lane).key)
 	return r
 }

@@ -2,19 +2,22 @@ package event
 
 import "collsim/schedule"
 
-// stall follows the waits from the first lane that waits until they close or end.
-func (e *engine) stall() error {
-	at := int32(0)
-	for e.lanes[at].waits == forEver {
+// stalled finds what lanes wait for in a run in which nothing happens any more.
+type stalled struct{ e *engine }
+
+// find follows the waits from the first lane that waits until they close or end.
+func (s *stalled) find() error {
+	e, at := s.e, int32(0)
+	for e.lanes.at(at).waits == forEver {
 		at++
 	}
 	err := &schedule.StallError{Slots: e.rules.DefaultSlots()}
-	place := make([]int, len(e.lanes)) // in path, counted from 1
+	place := make([]int, e.lanes.len()) // in path, counted from 1
 	var path []int32
 	for at >= 0 && place[at] == 0 {
 		path = append(path, at)
 		place[at] = len(path)
-		at = e.waitsOn(at)
+		at = s.waitsOn(at)
 	}
 	if at >= 0 {
 		path, err.Cycle = path[place[at]-1:], true
@@ -27,51 +30,54 @@ func (e *engine) stall() error {
 		path = append(path[lowest:len(path):len(path)], path[:lowest]...)
 	}
 	for _, lane := range path {
-		err.Waits = append(err.Waits, e.describe(lane))
-		l := &e.lanes[lane] // pads have one slot, whatever is asked
+		err.Waits = append(err.Waits, s.describe(lane))
+		l := e.lanes.at(lane) // pads have one slot, whatever is asked
 		err.NeedsSlots = err.NeedsSlots ||
-			l.waits == forSlot && e.conns[l.on].class == schedule.FIFO
+			l.waits == forSlot && e.conns.at(l.on).class == schedule.FIFO
 	}
 	return err
 }
 
 // target returns the lane that would have to go on first, before lane i can.
-func (e *engine) target(i int32) int32 {
-	l := &e.lanes[i]
+func (s *stalled) target(i int32) int32 {
+	e := s.e
+	l := e.lanes.at(i)
 	switch l.waits {
 	case forMessage:
-		return e.conns[l.on].src
+		return e.conns.at(l.on).src
 	case forSlot:
-		return e.conns[l.on].dst
+		return e.conns.at(l.on).dst
 	case forEvent:
 		return l.on
 	}
 	if holder := e.gpu.holder(i); holder >= 0 {
 		return holder
 	}
-	if e.rendezvous.matches != nil {
+	if e.rendezvous.isOn() {
 		if m := e.rendezvous.unanswered(i); m >= 0 {
-			return e.conns[e.messages[m].conn].dst
+			return e.conns.at(e.conns.message(m).conn).dst
 		}
 	}
 	panic("sim: nothing is left to do and a lane waits for something that is under way")
 }
 
 // waitsOn returns the lane that a lane waits for, −1 if that has come to its end.
-func (e *engine) waitsOn(i int32) int32 {
-	if on := e.target(i); e.lanes[on].waits != forEver {
+func (s *stalled) waitsOn(i int32) int32 {
+	if on := s.target(i); s.e.lanes.at(on).waits != forEver {
 		return on
 	}
 	return -1
 }
 
-func (e *engine) describe(i int32) schedule.Waiting {
-	l := &e.lanes[i]
+// describe returns what a lane waits for.
+func (s *stalled) describe(i int32) schedule.Waiting {
+	e := s.e
+	l := e.lanes.at(i)
 	e.programs[l.rank].Load(&l.cursor, &e.step)
-	on := e.target(i)
+	on := s.target(i)
 	w := schedule.Waiting{Rank: int(l.rank), Lane: int(i - e.first[l.rank]),
 		Step: int(l.cursor.Step), Name: e.step.Name(), Chunk: e.step.Chunk(),
-		OnRank: int(e.lanes[on].rank), OnLane: int(on - e.first[e.lanes[on].rank])}
+		OnRank: int(e.lanes.at(on).rank), OnLane: int(on - e.first[e.lanes.at(on).rank])}
 	switch l.waits {
 	case forMessage:
 		w.For = "a message"
@@ -93,15 +99,15 @@ func (e *engine) describe(i int32) schedule.Waiting {
 // end and give back their places, so it is a lane in a bracket whose blocks stay. It returns −1 if
 // the lane waits for neither.
 func (g *gpus) holder(i int32) int32 {
-	if g == nil || g.e.lanes[i].waits != forPlaces && g.lanes[i].claim < 0 {
+	if g == nil || g.e.lanes.at(i).waits != forPlaces && g.lanes[i].claim < 0 {
 		return -1
 	}
 	e, x := g.e, &g.lanes[i]
 	wantsEngine := x.open >= 0 && g.brackets[x.open].mark.Engine == schedule.CopyEngine
-	rank := e.lanes[i].rank
+	rank := e.lanes.at(i).rank
 	for other := e.first[rank]; other < e.first[rank+1]; other++ {
 		open := g.lanes[other].open
-		if open < 0 || other == i || e.lanes[other].waits == forEver {
+		if open < 0 || other == i || e.lanes.at(other).waits == forEver {
 			continue
 		}
 		if b := &g.brackets[open]; wantsEngine && b.engine >= 0 || !wantsEngine && len(b.sms) > 0 {
@@ -115,7 +121,8 @@ func (g *gpus) holder(i int32) int32 {
 // all have.
 func (g *gpus) comes(i int32) int32 {
 	e, open := g.e, g.lanes[i].open
-	for other := e.first[e.lanes[i].rank]; open >= 0 && other < e.first[e.lanes[i].rank+1]; other++ {
+	rank := e.lanes.at(i).rank
+	for other := e.first[rank]; open >= 0 && other < e.first[rank+1]; other++ {
 		x := &g.lanes[other]
 		if x.open != open && x.next < x.end && g.ofLanes[x.next] == open {
 			return other

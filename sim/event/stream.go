@@ -53,11 +53,16 @@ type ahead struct {
 	positions []position // of messages, in streams
 }
 
+// hasStreams reports whether messages may wait for those before them, and goesOn whether lanes go
+// on before what they send has left.
+func (a *ahead) hasStreams() bool { return a.streams != nil }
+func (a *ahead) goesOn() bool     { return a.backlogs != nil }
+
 // newAhead prepares for what the device needs.
 func newAhead(e *engine) ahead {
 	a := ahead{e: e}
 	if e.rules.RunsAhead() {
-		a.backlogs = newBacklogs(len(e.lanes))
+		a.backlogs = newBacklogs(int(e.lanes.len()))
 	}
 	if e.rules.HasStreams() {
 		a.streams, a.streamBy = []stream{}, flat.NewTable()
@@ -77,7 +82,7 @@ func (a *ahead) streamOf(x *message) int32 {
 	case x.flags&multimem > 0:
 		return -1
 	case x.conn >= 0:
-		return e.conns[x.conn].stream
+		return e.conns.at(x.conn).stream
 	}
 	key := uint64(x.lane)<<32 | uint64(e.network.Routes[x.route].Dst)
 	i := a.streamBy.Find(key)
@@ -87,6 +92,12 @@ func (a *ahead) streamOf(x *message) int32 {
 	}
 	return i
 }
+
+// number returns the number of a message among those of its connection, key its own key, and first
+// the first message of a stream that has not left, −1 for none.
+func (a *ahead) number(m int32) int64     { return a.positions[m].number }
+func (a *ahead) key(m int32) uint64       { return a.positions[m].key }
+func (a *ahead) first(stream int32) int32 { return a.streams[stream].first }
 
 // positionOf returns the position of a message. Until it is set, it may be that of an earlier
 // message with this number.
@@ -101,12 +112,12 @@ func (a *ahead) positionOf(m int32) *position {
 // as nothing holds it any more.
 func (a *ahead) enter(i, m int32, at model.Moment) {
 	e := a.e
-	x, p := &e.messages[m], a.positionOf(m)
+	x, p := e.conns.message(m), a.positionOf(m)
 	*p = position{stream: a.streamOf(x), next: -1, key: x.key}
 	if p.stream >= 0 {
 		s := &a.streams[p.stream]
 		p.base = s.bytes
-		s.bytes += e.crossing(m)
+		s.bytes += e.conns.crossing(m)
 		if s.first < 0 {
 			s.first = m
 		} else {
@@ -114,11 +125,10 @@ func (a *ahead) enter(i, m int32, at model.Moment) {
 		}
 		s.last = m
 	}
-	if x.conn >= 0 && e.rendezvous.matches != nil {
-		p.number = e.rendezvous.matches[x.conn].sent
-		e.rendezvous.matches[x.conn].sent++
+	if x.conn >= 0 {
+		p.number = e.rendezvous.sends(x.conn)
 	}
-	l, d := &e.lanes[i], &e.rules.Device
+	l, d := e.lanes.at(i), &e.rules.Device
 	switch {
 	case d.Offload:
 		a.post(i, m, at)
@@ -132,7 +142,7 @@ func (a *ahead) enter(i, m int32, at model.Moment) {
 	default:
 		l.pending++
 	}
-	if a.backlogs != nil && (d.Offload || p.stream >= 0) {
+	if a.goesOn() && (d.Offload || p.stream >= 0) {
 		a.follow(m, at)
 	} else {
 		a.unblock(m, at)
@@ -146,7 +156,7 @@ func (a *ahead) unblock(m int32, at model.Moment) {
 		e.setOut(m, at)
 		return
 	}
-	e.messages[m].since, p.ready = at, true
+	e.conns.message(m).since, p.ready = at, true
 	if a.streams[p.stream].first == m {
 		a.setOutFirst(m)
 	}
@@ -155,11 +165,11 @@ func (a *ahead) unblock(m int32, at model.Moment) {
 // setOutFirst lets the first message of a stream set out.
 func (a *ahead) setOutFirst(m int32) {
 	e := a.e
-	ready, i := e.messages[m].since, a.positions[m].stream
+	ready, i := e.conns.message(m).since, a.positions[m].stream
 	at := model.Later(ready, a.streams[i].left)
 	if at.T > ready.T {
 		e.report(followsStream, m, i, at.T)
-		e.log.waits(aSetOut, e.messages[m].entry, at.T)
+		e.log.waits(aSetOut, e.conns.message(m).entry, at.T)
 	}
 	e.setOut(m, at)
 }
@@ -182,9 +192,9 @@ func (a *ahead) left(m int32, at model.Moment) {
 // the send buffer has room for what has not left.
 func (a *ahead) buffer(m int32, at model.Moment) {
 	e := a.e
-	x, p := &e.messages[m], &a.positions[m]
+	x, p := e.conns.message(m), &a.positions[m]
 	i := p.stream
-	s, l, n := &a.streams[i], &e.lanes[x.lane], e.crossing(m)
+	s, l, n := &a.streams[i], e.lanes.at(x.lane), e.conns.crossing(m)
 	over := at.Plus(e.pace(x, n))
 	l.until = model.Later(l.until, over)
 	e.report(handedOver, m, 0, over.T)
@@ -216,21 +226,26 @@ func (a *ahead) hasRoom(i int32, at model.Moment) {
 	}
 }
 
+// partLeft notes that as much of a flow has left as its lane waits for.
+func (a *ahead) partLeft(m int32, now unit.Time) {
+	a.hasRoom(a.positions[m].stream, model.Moment{T: now})
+}
+
 // lead returns the time that n bytes of the present message take to leave if nothing is in their
 // way.
 func (a *ahead) lead(s *stream, n unit.Bytes) unit.Time {
 	e := a.e
 	slowest := e.network.Routes[s.route].Slowest
 	if s.pacer == model.LanePace {
-		return e.rules.Lead(e.lanes[s.lane].rank, s.peers, slowest, n)
+		return e.rules.Lead(e.lanes.at(s.lane).rank, s.peers, slowest, n)
 	}
-	return max(e.rules.PaceBy(s.pacer, e.lanes[s.lane].rank, s.peers, n), n.Over(slowest))
+	return max(e.rules.PaceBy(s.pacer, e.lanes.at(s.lane).rank, s.peers, n), n.Over(slowest))
 }
 
 // leaving notes that the bytes from to to of a message begin to leave, and how is known.
 func (a *ahead) leaving(m int32, from, to unit.Bytes, begin model.Moment) {
 	e := a.e
-	x := &e.messages[m]
+	x := e.conns.message(m)
 	if x.kind > silent || a.positions[m].stream < 0 {
 		return
 	}
@@ -247,7 +262,7 @@ func (a *ahead) leaving(m int32, from, to unit.Bytes, begin model.Moment) {
 // flowStarted notes that a message begins to be a flow.
 func (a *ahead) flowStarted(m int32) {
 	p := a.positionOf(m) // a get has had none
-	if p.flows = a.e.messages[m].kind <= silent && p.stream >= 0; p.flows {
+	if p.flows = a.e.conns.message(m).kind <= silent && p.stream >= 0; p.flows {
 		a.streams[p.stream].base = p.base
 		a.watch(m)
 	}
@@ -258,17 +273,17 @@ func (a *ahead) flowStarted(m int32) {
 func (a *ahead) watch(m int32) {
 	e, p := a.e, &a.positions[m]
 	s := &a.streams[p.stream]
-	end := p.base + e.carried(m)
+	end := p.base + e.conns.carried(m)
 	if s.want < 0 || unit.Bytes(s.want) >= end {
-		if e.fair.IsWatched(m) { // for what another message of the step wanted
-			e.fair.Watch(m, model.Work{})
+		if e.flows.IsWatched(m) { // for what another message of the step wanted
+			e.flows.Watch(m, model.Work{})
 		}
 		return
 	}
 	e.report(streamFlows, m, p.stream, e.now)
-	e.fair.Watch(m, model.WorkOf(end-unit.Bytes(s.want)))
-	if e.fair.HasRate(m) && e.fair.Ends(m) <= e.now {
-		e.fair.Watch(m, model.Work{})
+	e.flows.Watch(m, model.WorkOf(end-unit.Bytes(s.want)))
+	if e.flows.HasRate(m) && e.flows.Ends(m) <= e.now {
+		e.flows.Watch(m, model.Work{})
 		a.hasRoom(p.stream, model.Moment{T: e.now})
 	}
 }
@@ -281,7 +296,7 @@ func (a *ahead) flowEnded(m int32, now unit.Time) {
 	}
 	p.flows = false
 	s := &a.streams[p.stream]
-	s.from = p.base + e.carried(m)
+	s.from = p.base + e.conns.carried(m)
 	s.to, s.begin = s.from, model.Moment{T: now}
 	e.report(streamFlows, m, p.stream, now)
 	if s.want >= 0 && unit.Bytes(s.want) <= s.to {
