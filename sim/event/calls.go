@@ -60,6 +60,12 @@ func newRow(e *engine, r Row) *row {
 	return w
 }
 
+// progress returns how many calls a rank has ended, and how many of its lanes have not ended the
+// next.
+func (w *row) progress(rank int32) (calls int, left int32) {
+	return len(w.ends[rank]), w.left[rank]
+}
+
 // endsCall notes that a lane has ended its part of a call, and has its rank begin the next if it
 // was the last to do so. It reports whether the lane has nothing more to do.
 func (w *row) endsCall(i int32) (isOver bool) {

@@ -77,11 +77,30 @@ func (cs *connections) at(i int32) *connection   { return &cs.list[i] }
 func (cs *connections) mark(i int32) *mark       { return &cs.marks[i] }
 func (cs *connections) message(m int32) *message { return &cs.messages[m] }
 
-// connect adds a connection, and returns its number.
-func (cs *connections) connect(c connection) int32 {
+// connect adds a connection, and returns its number. Connections with a tag are found by the number
+// of the one without, of.
+func (cs *connections) connect(c connection, of int32) int32 {
+	i := cs.len()
+	if c.tag == 0 {
+		cs.byLanes.Put(keyOf(c.src, c.dst, c.class), i)
+	} else {
+		cs.byTag.Put(tagKey(of, c.tag), i)
+	}
 	cs.list = flat.Add(cs.list, c, cs.least)
-	return cs.len() - 1
+	return i
 }
+
+// between returns the connection between two lanes without a tag, and tagged the one of another
+// with a tag; −1 if there is none yet.
+func (cs *connections) between(src, dst int32, class schedule.Class) int32 {
+	return cs.byLanes.Find(keyOf(src, dst, class))
+}
+func (cs *connections) tagged(of, tag int32) int32 { return cs.byTag.Find(tagKey(of, tag)) }
+
+func keyOf(src, dst int32, class schedule.Class) uint64 {
+	return uint64(src)<<33 | uint64(dst)<<2 | uint64(class)
+}
+func tagKey(of, tag int32) uint64 { return uint64(of)<<32 | uint64(uint32(tag)) }
 
 // connect returns the connection between a lane and a peer, which it makes on first use. It tries
 // the one that the lane used last in that direction first, without a look into the table.
@@ -99,46 +118,37 @@ func (e *engine) connect(lane int32, p *schedule.Peer, out bool) int32 {
 	return i
 }
 
-// connection returns the connection between two lanes with the class and tag of a peer. Connections
-// with a tag are found by the number of the connection without one, which is made for that if need
-// be.
+// connection returns the connection between two lanes with the class and tag of a peer.
 func (e *engine) connection(src, dst int32, p *schedule.Peer) int32 {
-	key := uint64(src)<<33 | uint64(dst)<<2 | uint64(p.Class)
-	i := e.connectionBy(&e.conns.byLanes, key, src, dst, p.Class)
+	i := e.conns.between(src, dst, p.Class)
+	if i < 0 {
+		i = e.newConnection(connection{src: src, dst: dst, class: p.Class}, -1)
+	}
 	if p.Tag == 0 {
 		return i
 	}
-	key = uint64(i)<<32 | uint64(uint32(p.Tag))
-	i = e.connectionBy(&e.conns.byTag, key, src, dst, p.Class)
-	e.conns.at(i).tag = p.Tag
-	return i
-}
-
-// connectionBy returns the connection that a table has by a key, and makes it if there is none.
-func (e *engine) connectionBy(t *flat.Table, key uint64, src, dst int32,
-	class schedule.Class) int32 {
-	i := t.Find(key)
-	if i < 0 {
-		i = e.newConnection(src, dst, class)
-		t.Put(key, i)
+	tagged := e.conns.tagged(i, p.Tag)
+	if tagged < 0 {
+		tagged = e.newConnection(connection{src: src, dst: dst, class: p.Class, tag: p.Tag}, i)
 	}
-	return i
+	return tagged
 }
 
-// newConnection makes a connection between two lanes, and has other layers make what theirs is.
-func (e *engine) newConnection(src, dst int32, class schedule.Class) int32 {
-	c := connection{src: src, dst: dst, class: class, head: -1, tail: -1, freed: -1, last: -1,
-		unused: model.Slots(class, e.lanes.at(src).slots),
-		route:  e.network.Route(e.lanes.at(src).rank, e.lanes.at(dst).rank)}
+// newConnection completes a connection, which may be a tagged one of another, and adds it.
+func (e *engine) newConnection(c connection, of int32) int32 {
+	src := e.lanes.at(c.src)
+	c.head, c.tail, c.freed, c.last = -1, -1, -1, -1
+	c.unused = model.Slots(c.class, src.slots)
 	c.bounded = c.unused > 0
+	c.route = e.network.Route(src.rank, e.lanes.at(c.dst).rank)
 	if e.log.isOn() {
 		c.logged = e.links.timesOn(c.route)
 	}
 	if e.ahead.hasStreams() {
-		c.stream = e.ahead.newStream(src, c.route)
+		c.stream = e.ahead.newStream(c.src, c.route)
 	}
 	e.rendezvous.connect()
-	return e.conns.connect(c)
+	return e.conns.connect(c, of)
 }
 
 // slot says when the connection has a slot for the next message; not known where the receiver has

@@ -19,7 +19,7 @@ func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, e
 		e.startLog(log)
 	}
 	err := e.run()
-	if err != nil && e.links.isAhead { // it names what is found first: of all there is, the earliest
+	if err != nil && e.links.isAhead() { // it names what is found first: of all there is, the earliest
 		e = newEngine(s, env)
 		err = e.run()
 	}
@@ -65,7 +65,7 @@ func RunOn(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals,
 	if err := e.writeLog(log); err != nil {
 		return nil, nil, err
 	}
-	rest := &Rest{Ends: make([]model.Moment, s.Spec.Ranks), At: e.now}
+	rest := &Rest{Ends: make([]model.Moment, s.Spec.Ranks), Hosts: e.gpu.hosts(), At: e.now}
 	for rank := range rest.Ends {
 		rest.Ends[rank] = e.rules.Begin(int32(rank), false)
 	}
@@ -75,9 +75,6 @@ func RunOn(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals,
 	}
 	for i := range e.links.len() {
 		rest.At = max(rest.At, e.links.at(i).free)
-	}
-	for i := 0; e.gpu != nil && i < len(e.gpu.ranks); i++ {
-		rest.Hosts = append(rest.Hosts, e.gpu.ranks[i].host)
 	}
 	return e.finished(), rest, nil
 }
@@ -141,16 +138,15 @@ func newEngine(s *schedule.Schedule, env *model.Env) *engine {
 	e := &engine{job: newJob(s, env)}
 	e.lanes = newLanes(&e.job)
 	e.links = newLinks(&e.network, e.isFluid)
-	e.conns = newConnections(&e.rules, len(e.lanes.list))
+	e.conns = newConnections(&e.rules, int(e.lanes.len()))
 	e.ahead, e.rendezvous, e.branches = newAhead(e), newRendezvous(e), branches{e: e}
-	e.period.e = e
 	if e.rules.HasGPU() {
 		e.gpu = newGPUs(e)
 	}
 	if e.isFluid || e.rules.HasMemory() {
-		e.flows.Drain = model.NewDrain(&e.network)
+		e.flows = flows{Drain: model.NewDrain(&e.network), least: int(e.lanes.len())}
 	}
-	e.repeats = newRepeater(e)
+	e.repeats, e.period = newRepeater(e), period{e: e}
 	return e
 }
 

@@ -193,7 +193,7 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 	if f.named, r.framing = l.named, f.framing; e.plain {
 		f.framing = nil
 	}
-	if e.repeats.isOn {
+	if e.repeats.isOn() {
 		if e.repeats.keep(i); len(l.step.cuts) > 0 || l.isKept() && l.cursor.Body() > 1 {
 			l.step.isKept = false // each has a form for itself
 		}

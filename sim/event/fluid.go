@@ -13,6 +13,7 @@ type flows struct {
 	*model.Drain                      // by the numbers of messages; nil: none flows
 	queue        flat.Heap[unit.Time] // of messages that will
 	spent        estimate
+	least        int // flows for which there is room at first
 }
 
 func (f *flows) isOn() bool { return f.Drain != nil }
@@ -29,13 +30,12 @@ func (f *flows) next() unit.Time {
 	return at
 }
 
-// begins takes the next flow that begins at an instant, where none ends then.
-func (f *flows) begins(now unit.Time) (m int32, begins bool) {
-	if f.NextEnd() == now {
-		return -1, false
-	}
-	return f.queue.Pop().Item, true
-}
+// begins reports whether a flow begins at an instant, and ends whether one ends.
+func (f *flows) begins(now unit.Time) bool { return len(f.queue) > 0 && f.queue[0].First == now }
+func (f *flows) ends(now unit.Time) bool   { return f.isOn() && f.NextEnd() == now }
+
+// pop takes the next flow that begins.
+func (f *flows) pop() (m int32) { return f.queue.Pop().Item }
 
 // later has a message begin to flow at a time.
 func (f *flows) later(m int32, at unit.Time) {
@@ -59,9 +59,27 @@ func (f *flows) begin(m int32, x *message, limit uint64, n unit.Bytes) {
 		f.spent.begun++
 	}
 	if most := int(m) + 1; most > len(f.Flows) {
-		f.Grow(2 * most)
+		f.Grow(max(2*most, f.least))
 	}
 	f.Begin(m, x.route, limit, n)
+}
+
+// end takes a flow off its links.
+func (f *flows) end(m int32, kind messageKind) {
+	if kind < copying {
+		f.spent.ended++
+	}
+	f.End(m)
+}
+
+// alone counts a flow that is alone on its links from begin to end, and so is not put there.
+func (f *flows) alone() { f.spent.begun, f.spent.ended = f.spent.begun+1, f.spent.ended+1 }
+
+// repeat counts the flows since an earlier time as often again.
+func (f *flows) repeat(was *estimate, times int64) {
+	c := &f.spent
+	c.begun += times * (c.begun - was.begun)
+	c.ended += times * (c.ended - was.ended)
 }
 
 // inject lets a message flow from a moment on. What shares nothing needs no events.
@@ -70,7 +88,7 @@ func (e *engine) inject(m int32, at model.Moment) {
 	n, path := e.conns.carried(m), &e.network.Routes[x.route]
 	e.links.load(path, n)
 	if path.IsShared(n) {
-		if e.links.isAhead && e.flowAlone(m, at, n) {
+		if e.links.isAhead() && e.flowAlone(m, at, n) {
 			return
 		}
 		e.flows.later(m, at.T)
@@ -112,8 +130,7 @@ func (e *engine) drainedAlone(c *connection, rank int32, n unit.Bytes, at model.
 		}
 		c.flowed, c.takes = n, takes
 	}
-	e.flows.spent.begun++
-	e.flows.spent.ended++
+	e.flows.alone()
 	return model.Moment{T: min(at.T+c.takes, unit.Forever)}, true
 }
 
@@ -139,7 +156,7 @@ func (e *engine) capOf(m int32) uint64 {
 	case x.pacer == model.LanePace:
 		return e.rules.PaceRate(e.lanes.at(x.lane).rank, x.peers)
 	case x.kind == computing:
-		return e.gpu.waves[x.also].limit
+		return e.gpu.limitOf(x.also)
 	case x.kind == getRequest:
 		return model.NoCap
 	}
@@ -158,15 +175,13 @@ func (e *engine) drained(now unit.Time) {
 		e.ahead.flowEnded(m, now)
 	}
 	e.report(flowEnds, m, 0, now)
-	e.flows.End(m)
-	if e.conns.message(m).kind >= copying {
+	if e.flows.end(m, e.conns.message(m).kind); e.conns.message(m).kind >= copying {
 		e.gpu.crossedMemory(m, now)
 		return
 	}
 	if x := e.conns.message(m); e.log.isOn() && e.conns.isLogged(x) {
 		e.log.write(aPacket, x.entry, now)
 	}
-	e.flows.spent.ended++
 	at, latency := model.Moment{T: now}, e.network.Routes[e.conns.message(m).route].Latency
 	e.left(m, at)
 	e.arrived(m, at.Plus(latency))

@@ -9,7 +9,7 @@ import (
 // alone on its links, and nobody watches: a rank of a ring does nothing else nearly all the time.
 func (r *repeater) forwards(l *lane) bool {
 	e := r.e
-	return l.step.isAlone && l.receives == 1 && len(l.named) == 2 && e.links.behind == 0 &&
+	return l.step.isAlone && l.receives == 1 && len(l.named) == 2 && !e.links.isBehind() &&
 		e.observer == nil && (!e.log.isOn() || l.step.isBare)
 }
 
@@ -36,7 +36,7 @@ func (r *repeater) forward(i int32) {
 		}
 		x, n := e.conns.message(m), r.moves(l)
 		start := model.Later(model.Later(l.end, x.at), slot)
-		if h := e.log.heads; h != nil && !h[i].goesOn(start.T) {
+		if e.log.isOn() && !e.log.goesOn(i, start.T) {
 			e.log.bare(i, start.T)
 		}
 		at := start.Plus(n.cost)
@@ -94,7 +94,7 @@ func (r *repeater) cross(m int32, c *connection, n unit.Bytes, peers int32, at m
 		return left, left.Plus(path.Latency)
 	}
 	since, entry := at, uint32(0)
-	isLogged := e.log.isOn() && (c.logged > 0 || e.log.byWay)
+	isLogged := e.log.isOn() && (c.logged > 0 || e.log.isByWay())
 	if isLogged {
 		e.enlistOf(m)
 		entry = e.conns.message(m).entry

@@ -34,10 +34,10 @@ func TestFramedLoops(t *testing.T) {
 				env := model.Env{Graph: g, Device: device.Ideal(), Sharing: sharing, Slots: 8}
 				kept, alone := newEngine(s, &env), newEngine(s, &env)
 				kept.findUncontended()
-				alone.repeats.isOn = false
+				alone.repeats.isOff = true
 				require.NoError(t, kept.run(), name)
 				require.NoError(t, alone.run(), name)
-				require.True(t, kept.links.isAhead, name)
+				require.True(t, kept.links.isAhead(), name)
 				require.NotEmpty(t, kept.lanes.at(0).step.sizes, name)
 				require.Equal(t, alone.finished(), kept.finished(), name)
 				hops := unit.Time(map[string]int64{"ring": 1, "switch": 2}[preset])

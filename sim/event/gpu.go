@@ -91,12 +91,40 @@ func (g *gpus) at(t unit.Time, what dueKind, item int32) {
 	g.due.Push(flat.Entry[unit.Time]{First: t, Second: uint64(what), Item: item})
 }
 
+// stepBegins counts a sub-step of a lane.
+func (g *gpus) stepBegins(lane int32) { g.lanes[lane].steps++ }
+
+// pacerOf returns what paces the messages of a lane's present sub-step.
+func (g *gpus) pacerOf(lane int32) model.Pacer { return g.lanes[lane].pacer }
+
+// wants reports whether a lane's kernel waits for places or holds some.
+func (g *gpus) wants(lane int32) bool { return g != nil && g.lanes[lane].claim >= 0 }
+
+// hosts returns when each rank's host had issued its last bracket; nil without a GPU.
+func (g *gpus) hosts() (at []unit.Time) {
+	for i := 0; g != nil && i < len(g.ranks); i++ {
+		at = append(at, g.ranks[i].host)
+	}
+	return at
+}
+
 // next returns when something is due next; never if nothing is.
 func (g *gpus) next() unit.Time {
 	if g == nil || len(g.due) == 0 {
 		return never
 	}
 	return g.due[0].First
+}
+
+// isIdle reports whether nothing is due and nothing can be given out, and how often anything was.
+func (g *gpus) isIdle() (changes int64, isIdle bool) {
+	return g.changes, len(g.due) == 0 && len(g.dirty) == 0
+}
+
+// writeLane appends where a lane is on its GPU.
+func (g *gpus) writeLane(s []int64, lane int32) []int64 {
+	x := &g.lanes[lane]
+	return append(s, int64(x.next), int64(x.open), int64(x.claim), int64(x.gate))
 }
 
 // happen lets the next of what is due happen.

@@ -115,6 +115,9 @@ func (g *gpus) addFlow(number int32, n unit.Bytes) {
 	e.conns.message(w.message).also = number
 }
 
+// limitOf returns the highest rate of a wave's flow.
+func (g *gpus) limitOf(wave int32) uint64 { return g.waves[wave].limit }
+
 // beginWave lets a wave run.
 func (g *gpus) beginWave(number int32, now unit.Time) {
 	w := &g.waves[number]

@@ -95,6 +95,14 @@ func (ls *lanes) wake(i int32) {
 	}
 }
 
+// isIdle reports whether no lane may be able to go on, and areOver whether all have come to their
+// end.
+func (ls *lanes) isIdle() bool  { return len(ls.ready) == 0 }
+func (ls *lanes) areOver() bool { return ls.unfinished == 0 }
+
+// finish counts a lane that has come to its end.
+func (ls *lanes) finish() { ls.unfinished-- }
+
 // next takes a lane of those that may be able to go on.
 func (ls *lanes) next() (i int32, l *lane) {
 	last := len(ls.ready) - 1
@@ -107,14 +115,14 @@ func (ls *lanes) next() (i int32, l *lane) {
 // runLanes lets every lane that is awake go on as far as it can. In what order does not matter:
 // each finds only times that are final.
 func (e *engine) runLanes() error {
-	for len(e.lanes.ready) > 0 {
+	for !e.lanes.isIdle() {
 		i, l := e.lanes.next()
 		if l.cursor.Done() {
 			if e.gpu != nil {
 				e.gpu.leave(i)
 			}
 			if l.waits = forEver; e.row == nil || e.row.endsCall(i) {
-				e.lanes.unfinished--
+				e.lanes.finish()
 			}
 			if e.err != nil {
 				return e.err
@@ -253,7 +261,7 @@ func (e *engine) end(i int32) {
 		}
 		l.waiters = -1
 	}
-	if l.cursor.Next(l.slices); e.period.mayBe {
+	if l.cursor.Next(l.slices); e.period.isOn() {
 		e.period.passes(i)
 	}
 }

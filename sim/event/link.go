@@ -12,7 +12,7 @@ type links struct {
 	list     []link
 	waysBack []int32 // of the routes; −1: not asked yet
 
-	isAhead   bool // some links carry at once what asks for them
+	someAhead bool // some links carry at once what asks for them
 	hasPrompt bool // some of them whatever does
 	behind    int  // requests for these in the queue
 
@@ -59,11 +59,16 @@ func (n *links) len() int32             { return int32(len(n.list)) }
 func (n *links) at(i int32) *link       { return &n.list[i] }
 func (n *links) packet(i int32) *packet { return &n.packets[i] }
 
+// isAhead reports whether some links carry at once what asks for them, and isBehind whether one of
+// these has requests in the queue nevertheless.
+func (n *links) isAhead() bool  { return n.someAhead }
+func (n *links) isBehind() bool { return n.behind > 0 }
+
 // uncontended notes that a link is asked in order, and whether nobody ever waits for it.
 func (n *links) uncontended(i int32, isOrdered, isPrompt bool) {
 	l := &n.list[i]
 	l.isUncontended, l.isPrompt = isOrdered, isPrompt
-	n.isAhead, n.hasPrompt = n.isAhead || isOrdered, n.hasPrompt || isPrompt
+	n.someAhead, n.hasPrompt = n.someAhead || isOrdered, n.hasPrompt || isPrompt
 }
 
 // emptyPacket returns the number of a packet that is not in use. Its fields still have the values

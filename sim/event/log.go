@@ -122,6 +122,10 @@ func (h *head) goesOn(at unit.Time) bool {
 	return true
 }
 
+// goesOn counts a lane's next sub-step if that has no other entries and starts evenly. It reports
+// whether it does.
+func (w *writer) goesOn(lane int32, at unit.Time) bool { return w.heads[lane].goesOn(at) }
+
 var errTooLong = errors.New("there is more to log than is counted; leave out the trace and " +
 	"the critical path")
 
@@ -210,6 +214,12 @@ func (w *writer) entryOf(lane int32) (of uint32, several bool) {
 	h := &w.heads[lane]
 	return h.of, h.several
 }
+
+// own adds an entry that the times of one message belong to, of several of a sub-step.
+func (w *writer) own(of uint32) uint32 { return w.write(aMessage, of, w.base) }
+
+// isByWay reports whether each message has entries of its own (logway.go).
+func (w *writer) isByWay() bool { return w.byWay }
 
 // label sets the message that the entries of a packet belong to. Segments, and the packets of
 // multimem, are on several links at a time: then every link writes when it begins to carry the

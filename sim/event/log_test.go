@@ -135,7 +135,7 @@ func entriesOf(t *writer) map[string]int {
 
 // metInLog is what a logged run, whose log has been read, has to do with.
 func metInLog(e *engine, env *model.Env, log *model.Log, isEven bool) map[string]bool {
-	is := map[string]bool{"all": true, "fluid": e.isFluid, "ahead": e.links.isAhead,
+	is := map[string]bool{"all": true, "fluid": e.isFluid, "ahead": e.links.isAhead(),
 		"far": len(e.log.bases) > 0, "evenly": isEven}
 	for l := range e.links.len() {
 		is["prompt"] = is["prompt"] || e.links.at(l).isPrompt

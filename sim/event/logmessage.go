@@ -12,8 +12,8 @@ func (e *engine) enlist(m int32) {
 func (e *engine) enlistOf(m int32) {
 	x := e.conns.message(m)
 	of, several := e.log.entryOf(x.lane)
-	if x.entry = of; several && (e.log.byWay || e.conns.at(x.conn).logged > 0) {
-		x.entry = e.log.write(aMessage, of, e.log.base)
+	if x.entry = of; several && (e.log.isByWay() || e.conns.at(x.conn).logged > 0) {
+		x.entry = e.log.own(of)
 	}
 	if x.flags&multimem > 0 && !e.isFluid {
 		x.entry = e.log.places(x.entry, e.branches.times(x))
@@ -22,9 +22,9 @@ func (e *engine) enlistOf(m int32) {
 
 // startLog has the run write its times for a log.
 func (e *engine) startLog(log *model.Log) {
-	e.log.heads, e.log.isFull = make([]head, e.lanes.len()), log.Counters != nil
-	e.log.err = &e.err
-	e.log.byWay = e.ahead.hasStreams() || e.rules.Schedule.AnyStep(tellsMore)
+	byWay := e.ahead.hasStreams() || e.rules.Schedule.AnyStep(tellsMore)
+	e.log = writer{heads: make([]head, e.lanes.len()), isFull: log.Counters != nil, byWay: byWay,
+		err: &e.err}
 	if e.gpu != nil {
 		e.gpu.watch = newGPUWatch(e, log)
 	}

@@ -121,7 +121,7 @@ func loggedKinds(s *schedule.Schedule, env *model.Env) (kinds []string) {
 		"all": true, "parts": s.Parts() != nil, "parts on GPUs": s.Parts() != nil && e.gpu != nil,
 		"GPU": e.gpu != nil, "memory": env.Device.GPU.HBM > 0, "GPU, fifo": e.gpu != nil && !e.isFluid,
 		"launches": e.gpu != nil && e.gpu.isLaunched,
-		"shared":   e.isFluid && !e.links.isAhead, "segments": env.Segment > 0,
+		"shared":   e.isFluid && !e.links.isAhead(), "segments": env.Segment > 0,
 		"offload": env.Device.Offload,
 	} {
 		if is {

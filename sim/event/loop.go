@@ -20,67 +20,71 @@ const never = model.Never
 func (e *engine) run() error {
 	e.period.start()
 	onlyLinks := e.gpu == nil && !e.flows.isOn()
-	for isOpen := false; e.err == nil; {
+	for e.err == nil {
 		if err := e.runLanes(); err != nil {
 			return err
 		}
-		next := e.links.nextAt()
+		now := e.links.nextAt()
 		if !onlyLinks {
-			next = min(next, e.flows.next(), e.gpu.next())
+			now = min(now, e.flows.next(), e.gpu.next())
 		}
 		switch {
-		case isOpen && next != e.now:
-			var err error
-			if isOpen, err = e.close(e.now); err != nil {
-				return err
-			}
-		case next == never:
+		case now == never:
 			return e.ended()
 		case onlyLinks:
 			e.carry(e.links.next())
 		default:
-			e.now, isOpen = next, true
-			e.happen(next)
+			if err := e.instant(now); err != nil {
+				return err
+			}
 		}
 	}
 	return e.err
 }
 
-// happen lets one thing happen at an instant: on devices first, then to flows, then to packets.
-func (e *engine) happen(now unit.Time) {
+// instant carries out all that happens at a time, and all that follows at the same time. Then it
+// works out the rates of flows.
+func (e *engine) instant(now unit.Time) error {
+	e.now = now
+	for e.happen(now) {
+		if err := e.runLanes(); err != nil {
+			return err
+		}
+		if e.err != nil {
+			return e.err
+		}
+	}
+	if !e.flows.isOn() {
+		return nil
+	}
+	if err := e.share(now); err != nil {
+		return err
+	}
+	e.period.leaveOut(now)
+	return nil
+}
+
+// happen carries out one thing that happens at a time: on devices first, then of flows, then of
+// packets; places are given out when nothing else is left. It reports whether there was one.
+func (e *engine) happen(now unit.Time) bool {
 	switch {
 	case e.gpu.next() == now:
 		e.gpu.happen(now)
-	case e.flows.next() == now:
-		if m, begins := e.flows.begins(now); begins {
-			e.startFlow(m)
-		} else {
-			e.drained(now)
-		}
-	default:
+	case e.flows.begins(now):
+		e.startFlow(e.flows.pop())
+	case e.flows.ends(now):
+		e.drained(now)
+	case e.links.nextAt() == now:
 		e.carry(e.links.next())
+	default:
+		return e.gpu.giveOut(now)
 	}
-}
-
-// close ends an instant at which nothing else happens: GPUs give out places, and when they have
-// none to give, the rates of flows are worked out. It reports whether anything may follow at that
-// instant.
-func (e *engine) close(now unit.Time) (goesOn bool, err error) {
-	if e.gpu.giveOut(now) {
-		return true, nil
-	}
-	if !e.flows.isOn() {
-		return false, nil
-	}
-	if err = e.share(now); err == nil {
-		e.period.leaveOut(now)
-	}
-	return false, err
+	return true
 }
 
 // ended returns the error of a run in which nothing happens any more, if there is one.
 func (e *engine) ended() error {
-	if e.lanes.unfinished > 0 {
+	if !e.lanes.areOver() {
 		return (&stalled{e}).find()
 	}
 	return e.unreceived()

@@ -192,6 +192,9 @@ func (cs *connections) arrives(m int32, at model.Moment) model.Moment {
 // hasFigures reports whether the device has figures of messages that depend on their size.
 func (cs *connections) hasFigures() bool { return cs.late != nil }
 
+// letAhead lets lanes go on before their time as long as there are no more messages than that.
+func (cs *connections) letAhead(most int) { cs.mostAhead = most }
+
 // mayGoAhead reports whether lanes may go on before their time: not where messages would pile up
 // that are received far later.
 func (cs *connections) mayGoAhead() bool {

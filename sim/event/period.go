@@ -61,6 +61,9 @@ func (p *period) start() {
 		!e.ahead.hasStreams() && s.Parts() == nil && s.Teams() == nil
 }
 
+// isOn reports whether periods may be left out.
+func (p *period) isOn() bool { return p.mayBe }
+
 // passes looks whether a lane that has ended a step is the beacon, or may be.
 func (p *period) passes(i int32) {
 	e, c := p.e, &p.e.lanes.at(i).cursor
@@ -177,8 +180,7 @@ func (p *period) skip(times int32, each unit.Time) {
 	k, n := &p.kept, int64(times)
 	later := unit.Time(n) * each
 	e.totals.Repeat(&k.totals, n)
-	e.flows.spent.begun += n * (e.flows.spent.begun - k.spent.begun)
-	e.flows.spent.ended += n * (e.flows.spent.ended - k.spent.ended)
+	e.flows.repeat(&k.spent, n)
 	for i := range e.lanes.len() {
 		l, was := e.lanes.at(i), k.lanes[i]
 		if l.waits == forEver {

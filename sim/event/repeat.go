@@ -35,7 +35,7 @@ type moved struct {
 // repeater carries out steps that are kept.
 type repeater struct {
 	e         *engine
-	isOn      bool
+	isOff     bool
 	repeating []repetition // of the steps, by place, of a program that is every rank's
 	sizes     sizes        // of the blocks that such steps move
 }
@@ -43,9 +43,12 @@ type repeater struct {
 // newRepeater finds whether steps may be kept in this run.
 func newRepeater(e *engine) repeater {
 	s := e.rules.Schedule
-	return repeater{e: e, isOn: e.gpu == nil && !e.ahead.hasStreams() && s.Parts() == nil &&
-		s.Teams() == nil}
+	return repeater{e: e, isOff: e.gpu != nil || e.ahead.hasStreams() || s.Parts() != nil ||
+		s.Teams() != nil}
 }
+
+// isOn reports whether steps may be kept.
+func (r *repeater) isOn() bool { return !r.isOff }
 
 // isKept reports whether the lane's present step is the one that is kept of it.
 func (l *lane) isKept() bool { return l.step.isKept && l.step.place == l.cursor.Place() }
@@ -79,8 +82,8 @@ func (r *repeater) keep(i int32) {
 		return
 	}
 	k.isKept, k.isPost, k.flags = true, s.Post, flags
-	k.isAlone = e.links.isAhead && !e.conns.hasFigures()
-	k.isBare = !e.log.byWay
+	k.isAlone = e.links.isAhead() && !e.conns.hasFigures()
+	k.isBare = !e.log.isByWay()
 	for _, c := range l.sent() {
 		k.isAlone = k.isAlone && r.crossesAlone(l.rank, e.conns.at(c), k)
 		k.isBare = k.isBare && e.conns.at(c).logged == 0
@@ -265,8 +268,8 @@ func (r *repeater) perform(i int32, l *lane, start model.Moment) (isOver bool) {
 	l.until, l.isPost = at, l.step.isPost && l.cursor.Last(l.slices)
 	l.waits, l.pending = forStep, 1
 	e.moved = n.bytes
-	switch h := e.log.heads; {
-	case h == nil || l.step.isBare && h[i].goesOn(start.T):
+	switch {
+	case !e.log.isOn() || l.step.isBare && e.log.goesOn(i, start.T):
 	case l.step.isBare:
 		e.log.bare(i, start.T)
 	default:
@@ -274,7 +277,7 @@ func (r *repeater) perform(i int32, l *lane, start model.Moment) (isOver bool) {
 	}
 	e.report(stepBegins, i, 0, start.T)
 	e.receive(l)
-	isAlone := l.step.isAlone && e.links.behind == 0 && e.conns.mayGoAhead()
+	isAlone := l.step.isAlone && !e.links.isBehind() && e.conns.mayGoAhead()
 	for _, conn := range sends {
 		m := e.plainMessage(i, conn, n.bytes, peers)
 		x, c := e.conns.message(m), e.conns.at(conn)

@@ -45,7 +45,7 @@ func TestKept(t *testing.T) {
 		e, loads := newEngine(s, &env), newEngine(s, &env)
 		e.logTo(log)
 		loads.logTo(other)
-		loads.repeats.isOn = false
+		loads.repeats.isOff = true
 		require.Equal(t, loads.run(), e.run())
 		if e.lanes.unfinished > 0 {
 			return true
@@ -90,7 +90,7 @@ func TestKeptByRank(t *testing.T) {
 	env.Slots = 0
 	for _, keeps := range []bool{false, true} {
 		e := newEngine(s, &env)
-		e.repeats.isOn = keeps
+		e.repeats.isOff = !keeps
 		require.NoError(t, e.run())
 		require.Equal(t, unit.Bytes(400), e.finished().BytesSent)
 	}

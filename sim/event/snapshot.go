@@ -11,11 +11,12 @@ import (
 // something is under way that it does not write: on a GPU, or over a memory.
 func (p *period) writeState(s []int64, now unit.Time) (state []int64, ok bool) {
 	e := p.e
-	if g := e.gpu; g != nil {
-		if len(g.due) > 0 || len(g.dirty) > 0 {
+	if e.gpu != nil {
+		changes, isIdle := e.gpu.isIdle()
+		if !isIdle {
 			return s, false
 		}
-		s = append(s, g.changes)
+		s = append(s, changes)
 	}
 	for i := range e.lanes.len() {
 		s = p.writeLane(s, int32(i), now)
@@ -48,13 +49,13 @@ func (p *period) writeLane(s []int64, i int32, now unit.Time) []int64 {
 		int64(len(l.posts)))
 	s = l.until.AppendSince(l.end.AppendSince(s, now), now)
 	if e.row != nil {
-		s = append(s, int64(len(e.row.ends[l.rank])), int64(e.row.left[l.rank]))
+		calls, left := e.row.progress(l.rank)
+		s = append(s, int64(calls), int64(left))
 	}
 	if e.gpu != nil {
-		x := &e.gpu.lanes[i]
-		s = append(s, int64(x.next), int64(x.open), int64(x.claim), int64(x.gate))
+		s = e.gpu.writeLane(s, i)
 	}
-	if e.conns.putLatency != nil {
+	if e.conns.hasFigures() {
 		s = append(s, int64(e.conns.putLatency[i]))
 	}
 	c := &l.cursor

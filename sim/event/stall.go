@@ -86,7 +86,7 @@ func (s *stalled) describe(i int32) schedule.Waiting {
 	case forPlaces:
 		w.For = "places"
 	case forStep, forPost:
-		if w.For = "a receive"; e.gpu != nil && e.gpu.lanes[i].claim >= 0 {
+		if w.For = "a receive"; e.gpu.wants(i) {
 			w.For = "places"
 		}
 	default:
@@ -99,7 +99,7 @@ func (s *stalled) describe(i int32) schedule.Waiting {
 // end and give back their places, so it is a lane in a bracket whose blocks stay. It returns −1 if
 // the lane waits for neither.
 func (g *gpus) holder(i int32) int32 {
-	if g == nil || g.e.lanes.at(i).waits != forPlaces && g.lanes[i].claim < 0 {
+	if g == nil || g.e.lanes.at(i).waits != forPlaces && !g.wants(i) {
 		return -1
 	}
 	e, x := g.e, &g.lanes[i]

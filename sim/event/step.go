@@ -15,14 +15,14 @@ func (e *engine) perform(i int32, start model.Moment) error {
 		e.totals.Steps++
 	}
 	l.waits, l.sends, l.pending = forStep, -1, 1
-	if e.repeats.isOn {
+	if e.repeats.isOn() {
 		e.repeats.keep(i)
 	}
 	e.moved = e.size(l)
 	l.isPost = s.Post && l.cursor.Last(l.slices)
 	l.until = start.Plus(e.cost(i))
 	if e.gpu != nil {
-		e.gpu.lanes[i].steps++
+		e.gpu.stepBegins(i)
 	}
 	gets := getsOf(s)
 	if e.log.isOn() {
@@ -57,7 +57,7 @@ func (e *engine) cost(i int32) unit.Time {
 	case len(s.From) == 0 && model.IsFree(s, l.cursor.Edge()):
 		return 0
 	case e.gpu != nil:
-		return e.rules.CostOnGPU(e.gpu.lanes[i].pacer == model.EnginePace, l.rank, s, e.moved)
+		return e.rules.CostOnGPU(e.gpu.pacerOf(i) == model.EnginePace, l.rank, s, e.moved)
 	}
 	return e.rules.Cost(l.rank, s, e.moved)
 }
@@ -186,7 +186,7 @@ func (e *engine) silence(x *message, d *schedule.Dest) (err error) {
 func (e *engine) add(l *lane, m int32) error {
 	x := e.conns.message(m)
 	if e.gpu != nil {
-		x.pacer = e.gpu.lanes[x.lane].pacer
+		x.pacer = e.gpu.pacerOf(x.lane)
 	}
 	if x.conn >= 0 && e.rendezvous.asks(e.conns.at(x.conn).class, x.bytes) {
 		x.kind = request
@@ -232,7 +232,7 @@ func (e *engine) get(i int32, at model.Moment) error {
 	for k := range s.From {
 		f, owner := &s.From[k], l.spot()
 		x := message{kind: getRequest, lane: i, conn: -1, post: -1, key: l.key}
-		if e.gpu != nil && e.gpu.lanes[i].pacer == model.EnginePace {
+		if e.gpu != nil && e.gpu.pacerOf(i) == model.EnginePace {
 			x.pacer = model.EnginePace
 		}
 		switch f.Kind {

@@ -55,7 +55,7 @@ func (e *engine) findUncontended() {
 	stores := e.rules.Switching == model.StoreForward
 	o := origins{e: e, from: make([]int32, e.links.len()), first: make([]int32, e.links.len()),
 		size: -1}
-	if !e.repeats.isOn || e.rules.HasMemory() || stores && !o.storesAlike() ||
+	if !e.repeats.isOn() || e.rules.HasMemory() || stores && !o.storesAlike() ||
 		!o.findAll() || stores && o.isUnequal {
 		return
 	}
@@ -64,7 +64,7 @@ func (e *engine) findUncontended() {
 			e.links.uncontended(i, e.rules.Segment == 0 && !stores, o.isPrompt(i))
 		}
 	}
-	e.conns.mostAhead = 4*int(e.lanes.len()) + 1<<12
+	e.conns.letAhead(4*int(e.lanes.len()) + 1<<12)
 }
 
 // storesAlike reports whether messages that switches store may all be of one size, and come as soon

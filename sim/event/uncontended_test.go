@@ -26,7 +26,7 @@ func TestAhead(t *testing.T) {
 		wanted := waits.run()
 
 		e := newEngine(s, &env)
-		if e.findUncontended(); !e.links.isAhead {
+		if e.findUncontended(); !e.links.isAhead() {
 			continue
 		}
 		ahead++

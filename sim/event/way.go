@@ -63,9 +63,7 @@ func (e *engine) arrived(m int32, at model.Moment) {
 		e.conns.drop(m)
 		e.oneDone(lane, at)
 	default:
-		if e.conns.hasFigures() {
-			at = at.Plus(e.conns.late[m])
-		}
+		at = e.conns.arrives(m, at)
 		x.at, x.isHere = at, true
 		c := e.conns.at(x.conn)
 		e.report(messageArrives, m, 0, at.T)
