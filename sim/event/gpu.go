@@ -46,18 +46,18 @@ type laneGPU struct {
 	steps      int32 // that it has begun so far
 	stream     int32
 	graph      int32 // of the last bracket that it has begun
-	gate       gate
+	launch     launching
 	pacer      model.Pacer // of what it sends and gets
 	holds      bool        // its bracket has places of its own: kernels need none
 }
 
-// gate says how far a lane has come with the bracket that its present step begins.
-type gate uint8
+// launching says how far a lane has come with the bracket that its present step begins.
+type launching uint8
 
 const (
-	shut   gate = iota // or it begins none
-	asking             // for places
-	passed
+	notLaunched launching = iota // or it begins none
+	asking                       // for places
+	launched
 )
 
 // bracket holds the state of what one launch starts.
@@ -124,7 +124,7 @@ func (g *gpus) isIdle() (changes int64, isIdle bool) {
 // writeLane appends where a lane is on its GPU.
 func (g *gpus) writeLane(s []int64, lane int32) []int64 {
 	x := &g.lanes[lane]
-	return append(s, int64(x.next), int64(x.open), int64(x.claim), int64(x.gate))
+	return append(s, int64(x.next), int64(x.open), int64(x.claim), int64(x.launch))
 }
 
 // happen lets the next of what is due happen.

@@ -177,7 +177,7 @@ func (w *gpuWatch) bracketOver(number, _ int32, at unit.Time) {
 
 func (w *gpuWatch) kernelReady(i, _ int32, at unit.Time) {
 	e := w.e
-	if e.gpu.lanes[i].gate == passed {
+	if e.gpu.lanes[i].launch == launched {
 		return
 	}
 	c := cause{model.StepBefore, e.gpu.lastOf(i), at}

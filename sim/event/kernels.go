@@ -45,7 +45,7 @@ func (g *gpus) dispatches(i int32) bool {
 		return true
 	}
 	at := l.end
-	if x.gate != passed {
+	if x.launch != launched {
 		t, known := e.events(i)
 		if !known {
 			return true
@@ -212,7 +212,7 @@ func (g *gpus) beginKernel(number int32, now unit.Time) {
 	if len(e.step.To) > 0 {
 		e.moved = e.size(l)
 	}
-	g.lanes[c.lane].gate = shut
+	g.lanes[c.lane].launch = notLaunched
 	g.lanes[c.lane].steps++
 	if e.log.isOn() {
 		e.log.begin(c.lane, 0, start.T)
@@ -245,7 +245,7 @@ func (g *gpus) engage(i int32) {
 	e := g.e
 	l, s := e.lanes.at(i), &e.step
 	x := &g.lanes[i]
-	x.gate = shut
+	x.launch = notLaunched
 	d := l.until.T
 	switch {
 	case d >= unit.Forever:

@@ -13,10 +13,10 @@ import (
 func (g *gpus) begin(i int32) bool {
 	l := g.e.lanes.at(i)
 	x := &g.lanes[i]
-	if x.gate == passed || !g.begins(i) {
+	if x.launch == launched || !g.begins(i) {
 		return true
 	}
-	if x.gate == asking {
+	if x.launch == asking {
 		l.waits = forPlaces
 		return false
 	}
@@ -33,11 +33,11 @@ func (g *gpus) begin(i int32) bool {
 	b.ready = model.Later(b.ready, at)
 	g.report(bracketReady, i, number, at.T)
 	if !b.resident && b.mark.Engine == schedule.SMs || b.mark.Engine == schedule.Host {
-		x.gate, l.end = passed, at
+		x.launch, l.end = launched, at
 		g.report(bracketBegins, i, number, at.T)
 		return true
 	}
-	x.gate, l.waits = asking, forPlaces
+	x.launch, l.waits = asking, forPlaces
 	if b.come == b.lanes {
 		g.claimPlaces(number)
 	}
@@ -258,8 +258,8 @@ func (g *gpus) grant(number int32, now unit.Time) {
 	b := &g.brackets[c.bracket]
 	at := model.Later(c.ready, model.Moment{T: now})
 	for i := b.lane; i < e.first[b.rank+1]; i++ {
-		if x := &g.lanes[i]; x.open == c.bracket && x.gate == asking {
-			x.gate, e.lanes.at(i).end = passed, at
+		if x := &g.lanes[i]; x.open == c.bracket && x.launch == asking {
+			x.launch, e.lanes.at(i).end = launched, at
 			g.report(bracketBegins, i, c.bracket, at.T)
 			e.lanes.wake(i)
 		}

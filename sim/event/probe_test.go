@@ -140,7 +140,7 @@ func (p *probe) message(m int32) *model.MessageRecord { return p.messages.At(int
 func (p *probe) cause(i int32, start unit.Time) (what model.Awaited, by int32) {
 	e, l := p.e, p.e.lanes.at(i)
 	if l.end.T == start {
-		if e.gpu != nil && e.gpu.lanes[i].gate == passed {
+		if e.gpu != nil && e.gpu.lanes[i].launch == launched {
 			c := &e.gpu.watch.causes[i]
 			return c.what, p.numberOf(c)
 		}
