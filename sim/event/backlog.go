@@ -94,6 +94,15 @@ func (a *ahead) setOutBehind(m int32, at model.Moment) {
 	a.unblock(m, at)
 }
 
+// departure says when a posted message has left, if that is known.
+type departure struct {
+	at    model.Moment
+	known bool
+}
+
+// postLeft notes that a posted message has left.
+func (a *ahead) postLeft(post int32, at model.Moment) { *a.posts.At(post) = departure{at, true} }
+
 // leftBuffer notes that a message has left whose lane need not have waited for it.
 func (a *ahead) leftBuffer(m int32, at model.Moment) {
 	e := a.e
@@ -115,14 +124,9 @@ func (a *ahead) post(i, m int32, at model.Moment) {
 	l, x := e.lanes.at(i), e.conns.message(m)
 	over := at.Plus(e.pace(x, e.conns.carried(m)))
 	l.until = model.Later(l.until, over)
-	x.post = e.conns.newMark(model.Moment{}, false)
+	x.post = a.posts.Put(departure{})
 	e.report(posted, m, x.post, over.T)
-	if l.outstanding == 0 {
-		l.oldest = x.post
-	} else {
-		e.conns.mark(l.newest).next = x.post
-	}
-	l.newest = x.post
+	a.posts.Append(&l.posted, x.post)
 	l.outstanding++
 }
 
@@ -139,20 +143,21 @@ func (a *ahead) room(i int32, at *model.Moment) bool {
 	if !waits {
 		return true
 	}
-	p := l.oldest
+	p := l.posted.First
 	for k := most; k < l.outstanding; k++ {
-		if !e.conns.mark(p).known {
+		if !a.posts.At(p).known {
 			return false
 		}
-		p = e.conns.mark(p).next
+		p = a.posts.Next(p)
 	}
 	for ; l.outstanding > most; l.outstanding-- {
-		p, l.oldest = l.oldest, e.conns.mark(l.oldest).next
-		if e.conns.mark(p).at.T > at.T {
-			e.report(postLeft, i, p, e.conns.mark(p).at.T)
+		p = a.posts.Pop(&l.posted)
+		left := a.posts.At(p).at
+		if left.T > at.T {
+			e.report(postLeft, i, p, left.T)
 		}
-		*at = model.Later(*at, e.conns.mark(p).at)
-		e.conns.dropMark(p)
+		*at = model.Later(*at, left)
+		a.posts.Drop(p)
 	}
 	return true
 }

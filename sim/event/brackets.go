@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"collsim/schedule"
+	"collsim/sim/internal/flat"
 	"collsim/sim/model"
 )
 
@@ -29,7 +30,7 @@ func (c *content) add(s *schedule.Step, at *schedule.Cursor) {
 func newGPUs(e *engine) *gpus {
 	device := &e.rules.Device.GPU
 	g := &gpus{e: e, ranks: make([]gpu, len(e.programs)), lanes: make([]laneGPU, e.lanes.len()),
-		freeClaim: -1, freeWave: -1, isLaunched: e.rules.Launches()}
+		claims: flat.NewPool[claim](0), waves: flat.NewPool[wave](0), isLaunched: e.rules.Launches()}
 	computes := e.rules.Schedule.AnyStep(func(s *schedule.Step) bool { return s.Kernel != nil })
 	for rank := range g.ranks {
 		r := &g.ranks[rank]

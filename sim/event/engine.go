@@ -200,7 +200,7 @@ func (e *engine) place(i int32) string {
 func (e *engine) unreceived() error {
 	var held *connection
 	for i := range e.conns.len() {
-		if c := e.conns.at(i); c.head >= 0 && (held == nil || c.before(held)) {
+		if c := e.conns.at(i); c.queue.First >= 0 && (held == nil || c.before(held)) {
 			held = c
 		}
 	}
@@ -208,7 +208,7 @@ func (e *engine) unreceived() error {
 		return nil
 	}
 	n := 0
-	for m := held.head; m >= 0; m = e.conns.message(m).next {
+	for m := held.queue.First; m >= 0; m = e.conns.next(m) {
 		n++
 	}
 	src, dst := e.lanes.at(held.src), e.lanes.at(held.dst)

@@ -79,7 +79,7 @@ func TestSlotsAreUsedAgain(t *testing.T) {
 		e := newEngine(s, &env)
 		require.NoError(t, e.run())
 		require.EqualValues(t, 64*126, e.finished().Messages)
-		require.LessOrEqual(t, len(e.conns.marks), 3*int(e.conns.len()))
+		require.LessOrEqual(t, e.conns.marks.Len(), 3*int(e.conns.len()))
 	}
 }
 

@@ -24,7 +24,7 @@ func (r *repeater) forward(i int32) {
 	in, out := e.conns.at(from), e.conns.at(to)
 	dst := e.lanes.at(out.dst)
 	for {
-		m := in.head
+		m := in.queue.First
 		if m < 0 || !e.conns.message(m).isHere {
 			l.waits, l.on = forMessage, from
 			return
@@ -43,9 +43,9 @@ func (r *repeater) forward(i int32) {
 		e.conns.dequeue(in)
 		e.conns.take(out, l.end.T)
 		left, came := r.cross(m, out, l.step.wire(n.bytes), 1, at)
-		x.at, x.bytes, x.next = came, n.bytes, -1
+		x.at, x.bytes = came, n.bytes
 		e.conns.enqueue(out, m)
-		if out.head == m && dst.waits == forMessage && dst.on == to {
+		if out.queue.First == m && dst.waits == forMessage && dst.on == to {
 			e.lanes.wake(out.dst)
 		}
 		e.totals.Steps++

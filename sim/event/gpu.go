@@ -15,10 +15,8 @@ type gpus struct {
 	lanes      []laneGPU
 	brackets   []bracket // those of a rank together
 	ofLanes    []int32   // the brackets of each lane, in order
-	claims     []claim
-	freeClaim  int32
-	waves      []wave
-	freeWave   int32
+	claims     flat.Pool[claim]
+	waves      flat.Pool[wave]
 	due        flat.Heap[unit.Time] // what happens when: dueKind and item
 	dirty      []int32              // ranks that have places to give out, or somebody who wants them
 	changes    int64                // how often something was due or given out

@@ -215,7 +215,7 @@ func (w *gpuWatch) kernelBegins(i, _ int32, start unit.Time) {
 	if w.log.Brackets == nil {
 		return
 	}
-	claim := &e.gpu.claims[e.gpu.lanes[i].claim]
+	claim := e.gpu.claims.At(e.gpu.lanes[i].claim)
 	if open >= 0 {
 		if r := &w.log.Brackets[w.brackets[open]]; e.gpu.brackets[open].mark.Name == "" &&
 			r.Blocks == 0 && r.Lanes == 1 && e.rules.Schedule.Parts() == nil {
@@ -237,7 +237,7 @@ func (w *gpuWatch) kernelEnds(i, _ int32, at unit.Time) {
 }
 
 func (w *gpuWatch) blocksEnd(number, _ int32, at unit.Time) {
-	lane := w.e.gpu.waves[number].lane
+	lane := w.e.gpu.waves.At(number).lane
 	w.places[w.e.lanes.at(lane).rank].give(at, lane, w.e.gpu.lastOf(lane))
 }
 

@@ -16,18 +16,13 @@ type wave struct {
 	ends    unit.Time // no sooner: its arithmetic
 	message int32     // its flow, −1 for none
 	written int32     // its number among those in the compact log
-	next    int32     // of those that are free
 }
 
+// newWave adds a wave.
 func (g *gpus) newWave(w wave) int32 {
-	i := g.freeWave
-	if i < 0 {
-		g.waves = append(g.waves, w)
-		return int32(len(g.waves) - 1)
-	}
-	g.freeWave = g.waves[i].next
-	w.sms = append(g.waves[i].sms[:0], w.sms...)
-	g.waves[i] = w
+	i := g.waves.Take()
+	w.sms = append(g.waves.At(i).sms[:0], w.sms...)
+	*g.waves.At(i) = w
 	return i
 }
 
@@ -59,7 +54,7 @@ func (g *gpus) dispatches(i int32) bool {
 		mark, who.Priority, who.Order = b.mark, e.rules.Priority(b.mark), b.Order
 	}
 	op := *s.Kernel
-	x.claim = g.newClaim(claim{Claim: who, bracket: -1, lane: i, rank: l.rank, ready: at,
+	x.claim = g.claims.Put(claim{Claim: who, bracket: -1, lane: i, rank: l.rank, ready: at,
 		perSM: e.rules.PerSM(mark), grid: e.rules.GridOf(l.rank, &op, mark)})
 	l.waits = forPlaces
 	g.report(kernelReady, i, 0, at.T)
@@ -79,21 +74,21 @@ func (g *gpus) moves(grid *model.Grid) bool {
 
 // placeGrid gives the blocks of a kernel places, and reports whether all have had one.
 func (g *gpus) placeGrid(number int32, now unit.Time) bool {
-	c := &g.claims[number]
+	c := g.claims.At(number)
 	r, left := &g.ranks[c.rank], c.grid.Blocks-c.placed
 	w := g.newWave(wave{claim: number, lane: c.lane, message: -1})
-	sms := model.Place(r.free, model.BlockShare(c.perSM), left, g.waves[w].sms)
+	sms := model.Place(r.free, model.BlockShare(c.perSM), left, g.waves.At(w).sms)
 	n := int64(len(sms))
-	if g.waves[w].sms = sms; n == 0 {
-		g.waves[w].next, g.freeWave = g.freeWave, w
+	if g.waves.At(w).sms = sms; n == 0 {
+		g.waves.Drop(w)
 		return false
 	}
 	if !c.begun {
 		g.beginKernel(number, now)
-		c = &g.claims[number]
+		c = g.claims.At(number)
 	}
 	takes, bytes := c.grid.Wave(c.placed, n)
-	g.waves[w].takes = takes
+	g.waves.At(w).takes = takes
 	c.placed += n
 	c.running++
 	g.addFlow(w, bytes)
@@ -103,7 +98,7 @@ func (g *gpus) placeGrid(number int32, now unit.Time) bool {
 
 // addFlow makes what a wave moves a message over its rank's memory.
 func (g *gpus) addFlow(number int32, n unit.Bytes) {
-	e, w := g.e, &g.waves[number]
+	e, w := g.e, g.waves.At(number)
 	if n == 0 {
 		return
 	}
@@ -116,11 +111,11 @@ func (g *gpus) addFlow(number int32, n unit.Bytes) {
 }
 
 // limitOf returns the highest rate of a wave's flow.
-func (g *gpus) limitOf(wave int32) uint64 { return g.waves[wave].limit }
+func (g *gpus) limitOf(wave int32) uint64 { return g.waves.At(wave).limit }
 
 // beginWave lets a wave run.
 func (g *gpus) beginWave(number int32, now unit.Time) {
-	w := &g.waves[number]
+	w := g.waves.At(number)
 	w.ends = min(now+w.takes, unit.Forever)
 	if e := g.e; e.log.isOn() {
 		x := waved{of: g.lastOf(w.lane), begin: now}
@@ -161,7 +156,7 @@ func (g *gpus) crossedMemory(m int32, now unit.Time) {
 		e.oneDone(lane, model.Moment{T: now})
 		return
 	}
-	if w := &g.waves[x.also]; now < w.ends {
+	if w := g.waves.At(x.also); now < w.ends {
 		g.at(w.ends, waveEnds, x.also)
 		return
 	}
@@ -170,7 +165,7 @@ func (g *gpus) crossedMemory(m int32, now unit.Time) {
 
 // endWave gives back the places of a wave.
 func (g *gpus) endWave(number int32, now unit.Time) {
-	e, w := g.e, &g.waves[number]
+	e, w := g.e, g.waves.At(number)
 	e.log.waveEnds(w.written, now)
 	if w.message >= 0 {
 		e.report(messageLeaves, w.message, 0, now)
@@ -179,19 +174,19 @@ func (g *gpus) endWave(number int32, now unit.Time) {
 	claim, lane := w.claim, w.lane
 	g.report(blocksEnd, number, 0, now)
 	if claim >= 0 {
-		c := &g.claims[claim]
+		c := g.claims.At(claim)
 		r := &g.ranks[c.rank]
 		for _, k := range w.sms {
 			r.free[k] += model.BlockShare(c.perSM)
 		}
 		g.markDirty(c.rank)
 	}
-	w.next, g.freeWave = g.freeWave, number
+	g.waves.Drop(number)
 	if claim < 0 {
 		e.oneDone(lane, model.Moment{T: now})
 		return
 	}
-	c := &g.claims[claim]
+	c := g.claims.At(claim)
 	if c.running--; c.running == 0 && c.placed == c.grid.Blocks {
 		g.endKernel(claim, now)
 	}
@@ -200,7 +195,7 @@ func (g *gpus) endWave(number int32, now unit.Time) {
 // beginKernel starts the sub-step that computes a claim's kernel: its first blocks have their
 // places.
 func (g *gpus) beginKernel(number int32, now unit.Time) {
-	e, c := g.e, &g.claims[number]
+	e, c := g.e, g.claims.At(number)
 	c.begun = true
 	l := e.lanes.at(c.lane)
 	e.programs[l.rank].Load(&l.cursor, &e.step)
@@ -222,10 +217,10 @@ func (g *gpus) beginKernel(number int32, now unit.Time) {
 
 // endKernel ends that sub-step.
 func (g *gpus) endKernel(number int32, now unit.Time) {
-	c := &g.claims[number]
+	c := g.claims.At(number)
 	lane, at := c.lane, model.Later(c.ready, model.Moment{T: now})
 	g.lanes[lane].claim = -1
-	g.dropClaim(number)
+	g.claims.Drop(number)
 	g.report(kernelEnds, lane, 0, at.T)
 	g.e.oneDone(lane, at)
 }

@@ -2,6 +2,7 @@ package event
 
 import (
 	"collsim/schedule"
+	"collsim/sim/internal/flat"
 	"collsim/sim/model"
 	"collsim/unit"
 )
@@ -33,9 +34,10 @@ type lane struct {
 	waiters  int32 // the lanes that wait for its posts, −1 for none
 	next     int32 // lane that waits for the same lane's posts
 
-	// Posted sends of a device that offloads, in order: marks that say when each has left. Those
-	// whose place in the queue has been taken again are forgotten.
-	oldest, newest, outstanding int32
+	// posted are the sends of a device that offloads, in order. Those whose place in the queue has
+	// been taken again are forgotten.
+	posted      flat.Chain
+	outstanding int32
 }
 
 // waiting names the kind of thing that a lane waits for.
@@ -73,7 +75,7 @@ func newLanes(j *job) lanes {
 			ls.list = append(ls.list, lane{cursor: cursor, rank: int32(rank),
 				end: j.rules.Begin(int32(rank), !isEmpty(cursor)), channel: int32(p.Channel(i)),
 				part: int32(p.Part(i)), slices: int32(p.Slices(i)), slots: j.rules.SlotsOf(p.Slots(i)),
-				in: -1, out: -1, sends: -1, waiters: -1,
+				in: -1, out: -1, sends: -1, waiters: -1, posted: flat.NewChain(),
 				step: resolved{place: -1}, key: model.LaneKey(i)})
 		}
 	}
@@ -169,7 +171,7 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 		}
 		c := e.connect(i, &s.From[k].Peer, false)
 		l.named = append(l.named, c)
-		m := e.conns.at(c).head
+		m := e.conns.at(c).queue.First
 		if m < 0 || !e.conns.message(m).isHere {
 			l.waits, l.on = forMessage, c
 			return at, false
@@ -246,7 +248,7 @@ func (e *engine) end(i int32) {
 	freed := e.rules.Freed(l.end)
 	for _, c := range l.received() {
 		x := e.conns.at(c)
-		if !x.bounded {
+		if !x.slots.IsBounded {
 			continue
 		}
 		e.report(slotFreed, i, e.conns.free(x, freed), freed.T)

@@ -153,37 +153,20 @@ type claim struct {
 	running int32 // waves
 	ready   model.Moment
 	begun   bool
-	next    int32 // of those that are free
-}
-
-func (g *gpus) newClaim(c claim) int32 {
-	i := g.freeClaim
-	if i < 0 {
-		g.claims = append(g.claims, c)
-		return int32(len(g.claims) - 1)
-	}
-	g.freeClaim = g.claims[i].next
-	g.claims[i] = c
-	return i
-}
-
-func (g *gpus) dropClaim(i int32) {
-	g.claims[i].next = g.freeClaim
-	g.freeClaim = i
 }
 
 // claimPlaces has a bracket ask for its places, when its last lane has come.
 func (g *gpus) claimPlaces(number int32) {
 	b := &g.brackets[number]
 	who := model.Claim{Priority: g.e.rules.Priority(b.mark), Order: b.Order, Lane: b.Lane}
-	c := g.newClaim(claim{Claim: who, bracket: number, lane: b.lane, rank: b.rank, perSM: b.perSM,
+	c := g.claims.Put(claim{Claim: who, bracket: number, lane: b.lane, rank: b.rank, perSM: b.perSM,
 		ready: b.ready})
 	g.at(b.ready.T, claimComes, c)
 }
 
 // come puts a claim among those that wait.
 func (g *gpus) come(number int32, now unit.Time) {
-	c := &g.claims[number]
+	c := g.claims.At(number)
 	if c.bracket < 0 && !g.needsPlaces(c) {
 		g.beginKernel(number, now)
 		g.endKernel(number, now)
@@ -195,7 +178,7 @@ func (g *gpus) come(number int32, now unit.Time) {
 		list = &r.copying
 	}
 	i, _ := slices.BinarySearchFunc(*list, c, func(other int32, c *claim) int {
-		if model.First(&g.claims[other].Claim, &c.Claim) {
+		if model.First(&g.claims.At(other).Claim, &c.Claim) {
 			return -1
 		}
 		return 1
@@ -227,7 +210,7 @@ func (g *gpus) dispatch(now unit.Time) {
 			}
 			r.engines[engine] = true
 			c := r.copying[0]
-			g.brackets[g.claims[c].bracket].engine = int32(engine)
+			g.brackets[g.claims.At(c).bracket].engine = int32(engine)
 			g.grant(c, now)
 			r.copying = slices.Delete(r.copying, 0, 1)
 		}
@@ -238,7 +221,7 @@ func (g *gpus) dispatch(now unit.Time) {
 
 // seat gives a claim places, and reports whether it has all that it wants.
 func (g *gpus) seat(number int32, now unit.Time) bool {
-	c := &g.claims[number]
+	c := g.claims.At(number)
 	r, share := &g.ranks[c.rank], model.BlockShare(c.perSM)
 	if c.bracket < 0 {
 		return g.placeGrid(number, now)
@@ -254,7 +237,7 @@ func (g *gpus) seat(number int32, now unit.Time) bool {
 
 // grant lets the lanes of a bracket begin.
 func (g *gpus) grant(number int32, now unit.Time) {
-	e, c := g.e, &g.claims[number]
+	e, c := g.e, g.claims.At(number)
 	b := &g.brackets[c.bracket]
 	at := model.Later(c.ready, model.Moment{T: now})
 	for i := b.lane; i < e.first[b.rank+1]; i++ {
@@ -264,5 +247,5 @@ func (g *gpus) grant(number int32, now unit.Time) {
 			e.lanes.wake(i)
 		}
 	}
-	g.dropClaim(number)
+	g.claims.Drop(number)
 }

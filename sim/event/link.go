@@ -1,6 +1,7 @@
 package event
 
 import (
+	"collsim/sim/internal/flat"
 	"collsim/sim/model"
 	"collsim/unit"
 )
@@ -16,9 +17,8 @@ type links struct {
 	hasPrompt bool // some of them whatever does
 	behind    int  // requests for these in the queue
 
-	requests   requests // of packets
-	packets    []packet
-	freePacket int32
+	requests requests // of packets
+	packets  flat.Pool[packet]
 }
 
 // link is the state of a link.
@@ -39,7 +39,6 @@ type packet struct {
 	from, to        unit.Bytes   // of the message
 	message         int32        // as long as it is at its first link, or its last segment
 	begin, hop, end int32        // its links are network.Hops[begin:end], the next is hop
-	next            int32        // of those that are free
 	entry           uint32       // in the compact log, that its next time belongs to
 	isLast          bool         // of the message's segments
 	kind            entryKind    // of these times,
@@ -47,7 +46,7 @@ type packet struct {
 }
 
 func newLinks(network *model.Network, isFluid bool) links {
-	n := links{network: network, isFluid: isFluid, freePacket: -1,
+	n := links{network: network, isFluid: isFluid, packets: flat.NewPool[packet](0),
 		list: make([]link, len(network.Links)), requests: newRequests(len(network.Links))}
 	for i := range n.list {
 		n.list[i].Link = network.Links[i]
@@ -57,7 +56,7 @@ func newLinks(network *model.Network, isFluid bool) links {
 
 func (n *links) len() int32             { return int32(len(n.list)) }
 func (n *links) at(i int32) *link       { return &n.list[i] }
-func (n *links) packet(i int32) *packet { return &n.packets[i] }
+func (n *links) packet(i int32) *packet { return n.packets.At(i) }
 
 // isAhead reports whether some links carry at once what asks for them, and isBehind whether one of
 // these has requests in the queue nevertheless.
@@ -71,23 +70,21 @@ func (n *links) uncontended(i int32, isOrdered, isPrompt bool) {
 	n.someAhead, n.hasPrompt = n.someAhead || isOrdered, n.hasPrompt || isPrompt
 }
 
-// emptyPacket returns the number of a packet that is not in use. Its fields still have the values
-// of its last use.
-func (n *links) emptyPacket() int32 {
-	i := n.freePacket
-	if i < 0 {
-		n.packets = append(n.packets, packet{})
-		return int32(len(n.packets) - 1)
-	}
-	n.freePacket = n.packets[i].next
-	return i
-}
+// reuse returns the number of a packet that is not in use, −1 if there is none. Its fields still
+// have the values of its last use.
+func (n *links) reuse() int32 { return n.packets.Reuse() }
+
+// grow returns the number of a packet that never was in use.
+func (n *links) grow() int32 { return n.packets.Grow() }
+
+// add puts a packet in use, and returns its number.
+func (n *links) add(p packet) int32 { return n.packets.Put(p) }
 
 // drop takes a packet that has come to the end of its links out of use.
-func (n *links) drop(i int32) { n.packets[i].next, n.freePacket = n.freePacket, i }
+func (n *links) drop(i int32) { n.packets.Drop(i) }
 
 // asked returns the link that a packet asks for next.
-func (n *links) asked(p int32) (on int32) { return n.network.Hops[n.packets[p].hop] }
+func (n *links) asked(p int32) (on int32) { return n.network.Hops[n.packets.At(p).hop] }
 
 // putBehind notes that a link which is asked in order has a request in the queue nevertheless.
 func (n *links) putBehind(l *link) {

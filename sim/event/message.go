@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"collsim/schedule"
-	"collsim/sim/internal/flat"
 	"collsim/sim/model"
 	"collsim/unit"
 )
@@ -19,8 +18,7 @@ type message struct {
 	conn   int32        // −1 for what no lane receives: silent puts, gets and multimem
 	route  int32
 	peers  int32  // of its step, which share the lane's pace; 0 for what no lane paces
-	post   int32  // mark in the lane's queue of posts, −1 for none
-	next   int32  // in the connection, or of those that are free
+	post   int32  // in the lane's queue of posts, −1 for none
 	entry  uint32 // in the compact log, that its times belong to
 	also   int32  // the next message of the same step
 	kind   messageKind
@@ -59,46 +57,27 @@ const (
 
 // add puts a message in use, and returns its number.
 func (cs *connections) add(m message) int32 {
-	m.next, m.also = -1, -1
-	i := cs.empty()
-	cs.messages[i] = m
-	if cs.late != nil {
-		cs.late[i] = 0
+	m.also = -1
+	i := cs.messages.Put(m)
+	if cs.hasFigures() {
+		cs.setFigures(i, 0, 0)
 	}
 	return i
 }
 
-// empty returns the number of a message that is not in use. Its fields and figures still
-// have the values of its last use.
-func (cs *connections) empty() int32 {
-	i := cs.freeMessage
-	if i < 0 {
-		return cs.grow()
-	}
-	cs.freeMessage = cs.messages[i].next
-	return i
-}
+// reuse returns the number of a message that is not in use, −1 if there is none. Its fields and
+// figures still have the values of its last use.
+func (cs *connections) reuse() int32 { return cs.messages.Reuse() }
 
-// grow adds a message. It is not inlined, so that empty is.
-//
-//go:noinline
-func (cs *connections) grow() int32 {
-	cs.messages = flat.Add(cs.messages, message{}, cs.least)
-	if cs.late != nil {
-		cs.late, cs.onLinks = append(cs.late, 0), append(cs.onLinks, 0)
-	}
-	return int32(len(cs.messages) - 1)
-}
+// grow returns the number of a message that never was in use.
+func (cs *connections) grow() int32 { return cs.messages.Grow() }
 
 // drop takes a message out of use.
-func (cs *connections) drop(m int32) {
-	cs.messages[m].next = cs.freeMessage
-	cs.freeMessage = m
-}
+func (cs *connections) drop(m int32) { cs.messages.Drop(m) }
 
 // carried returns the bytes of a message that cross the links: none for requests and answers.
 func (cs *connections) carried(m int32) unit.Bytes {
-	x := &cs.messages[m]
+	x := cs.messages.At(m)
 	switch {
 	case x.kind == data && x.flags == 0:
 		return x.bytes
@@ -111,7 +90,7 @@ func (cs *connections) carried(m int32) unit.Bytes {
 // crossing returns the bytes that the data of a message take on the links, even while the message
 // is only asked for.
 func (cs *connections) crossing(m int32) unit.Bytes {
-	x := &cs.messages[m]
+	x := cs.messages.At(m)
 	switch {
 	case x.flags&multimem > 0 && cs.rules.Device.MultimemEfficiency > 0:
 		return cs.rules.OnSwitch(unit.Bytes(x.flags.framing().Wire(int64(x.bytes))))
@@ -143,13 +122,11 @@ func (f messageFlags) framing() schedule.Framing {
 
 // shift moves the times of all messages and marks on.
 func (cs *connections) shift(by unit.Time) {
-	for i := range cs.messages {
-		x := &cs.messages[i]
+	for i := range cs.messages.Len() {
+		x := cs.messages.At(int32(i))
 		x.at.T, x.since.T = x.at.T+by, x.since.T+by
 	}
-	for i := range cs.marks {
-		cs.marks[i].at.T += by
-	}
+	cs.marks.Shift(by)
 }
 
 // figures holds the device's figures of messages that depend on their size. It is empty for a
@@ -163,7 +140,7 @@ type figures struct {
 // measure gives a message that a lane puts out the figures of its size. It is an error if too many
 // bytes cross the links.
 func (cs *connections) measure(m int32) error {
-	x := &cs.messages[m]
+	x := cs.messages.At(m)
 	f := cs.rules.Device.Of(x.bytes)
 	n := model.OnLinks(f, x.bytes, x.flags.framing())
 	if n > model.MostOnLinks {
@@ -172,13 +149,21 @@ func (cs *connections) measure(m int32) error {
 	}
 	if f.Efficiency > 0 {
 		x.flags |= padded
-		cs.onLinks[m] = n
 	}
-	cs.late[m] = f.Latency
+	late := f.Latency
 	if model.FollowsPuts(x.kind == silent, x.flags&relaxed > 0) {
-		cs.late[m] = max(f.Latency, cs.putLatency[x.lane])
+		late = max(late, cs.putLatency[x.lane])
 	}
+	cs.setFigures(m, late, n)
 	return nil
+}
+
+// setFigures sets the figures of a message.
+func (cs *connections) setFigures(m int32, late unit.Time, onLinks unit.Bytes) {
+	for int(m) >= len(cs.late) {
+		cs.late, cs.onLinks = append(cs.late, 0), append(cs.onLinks, 0)
+	}
+	cs.late[m], cs.onLinks[m] = late, onLinks
 }
 
 // arrives returns the moment when a message can be received whose last byte has come at another.
@@ -198,7 +183,7 @@ func (cs *connections) letAhead(most int) { cs.mostAhead = most }
 // mayGoAhead reports whether lanes may go on before their time: not where messages would pile up
 // that are received far later.
 func (cs *connections) mayGoAhead() bool {
-	return cs.freeMessage >= 0 || len(cs.messages) < cs.mostAhead
+	return cs.messages.HasFree() || cs.messages.Len() < cs.mostAhead
 }
 
 // putsOut remembers the latency of silent puts of n bytes: no later message of the lane that

@@ -127,9 +127,7 @@ func (b *branches) branch(p packet, at model.Moment, key uint64) {
 		p.kind, p.ownKinds = aPacket, 0
 		p.entry = e.conns.message(p.message).entry + uint32(p.hop-p.begin)
 	}
-	i := e.links.emptyPacket()
-	*e.links.packet(i) = p
-	e.ask(i, at, key)
+	e.ask(e.links.add(p), at, key)
 }
 
 // route returns the route of a lane's multimem operation over a team.

@@ -16,7 +16,10 @@ func (e *engine) addPacket(m int32, from unit.Bytes, at model.Moment) {
 	} else {
 		to = e.rules.SegmentEnd(from, all)
 	}
-	i := e.links.emptyPacket()
+	i := e.links.reuse()
+	if i < 0 {
+		i = e.links.grow()
+	}
 	p := e.links.packet(i) // field by field, as messages are
 	p.from, p.to, p.message, p.isLast = from, to, m, to == all
 	p.begin, p.hop, p.end = r.From, r.From, end

@@ -40,7 +40,8 @@ type probe struct {
 	flowWatch
 
 	ofMessage []int32 // the record of a message that is on its way
-	ofMark    []int32 // the step that freed a slot, the message that leaves a queue of posts
+	ofMark    []int32 // the step that freed a slot
+	ofPost    []int32 // the message that leaves a queue of posts
 	stepOf    []int32 // the step that sends a message, where large ones are asked for
 	ofPosted  []int32 // the step after which a receive was posted
 
@@ -129,7 +130,7 @@ func (p *probe) addStep(i int32, start unit.Time, what model.Awaited, by int32) 
 	log.Lanes[i].Last = number
 	x.held, x.heldUntil, x.isHandover = -1, l.until.T, false
 	for _, c := range l.received() {
-		p.message(e.conns.at(c).head).To = number
+		p.message(e.conns.at(c).queue.First).To = number
 	}
 }
 
@@ -150,14 +151,14 @@ func (p *probe) cause(i int32, start unit.Time) (what model.Awaited, by int32) {
 		return model.RankStart, -1
 	}
 	for _, c := range l.received() {
-		if m := e.conns.at(c).head; e.conns.message(m).at.T == start {
+		if m := e.conns.at(c).queue.First; e.conns.message(m).at.T == start {
 			return model.Arrival, p.ofMessage[m]
 		}
 	}
 	for _, c := range l.sent() {
 		c := e.conns.at(c)
-		if c.bounded && c.unused == 0 && e.conns.mark(c.freed).at.T == start {
-			return model.FreeSlot, p.ofMark[c.freed]
+		if at, _ := e.conns.slot(c); c.slots.First() >= 0 && at.T == start {
+			return model.FreeSlot, p.ofMark[c.slots.First()]
 		}
 	}
 	if l.cursor.Slice() == 0 && !l.isKept() { // what is kept awaits none

@@ -9,12 +9,12 @@ import (
 
 func (p *probe) handedOver(m, _ int32, at unit.Time) { p.hold(m, at, true) }
 
-func (p *probe) posted(m, mark int32, at unit.Time) {
+func (p *probe) posted(m, post int32, at unit.Time) {
 	p.hold(m, at, true)
-	p.ofMark = put(p.ofMark, mark, p.ofMessage[m])
+	p.ofPost = put(p.ofPost, post, p.ofMessage[m])
 }
 
-func (p *probe) postLeft(_, mark int32, _ unit.Time) { p.room = p.ofMark[mark] }
+func (p *probe) postLeft(_, post int32, _ unit.Time) { p.room = p.ofPost[post] }
 
 func (p *probe) bufferDrains(m, lane int32, at unit.Time) {
 	if b, key := &p.backlogs[lane], p.e.ahead.positions[m].key; at > b.at || key < b.key {
@@ -48,7 +48,7 @@ func (p *probe) behind(m int32, at unit.Time, before int32) {
 	r := p.record(m, at, before)
 	r.ByLeft, r.Step = true, step
 	if post := p.e.conns.message(m).post; post >= 0 {
-		p.ofMark[post] = p.ofMessage[m]
+		p.ofPost[post] = p.ofMessage[m]
 	}
 }
 
@@ -86,7 +86,7 @@ func (p *probe) receivePosted(n, _ int32, _ unit.Time) {
 func (p *probe) requestAnswered(m, n int32, at unit.Time) {
 	r := p.record(m, at, p.ofMessage[m])
 	r.Step, r.Kind = p.stepOf[m], model.Answered
-	if p.e.rendezvous.posted[n].at.T > p.e.conns.message(m).at.T {
+	if p.e.rendezvous.posted.At(n).at.T > p.e.conns.message(m).at.T {
 		r.Step, r.Kind, r.By = p.ofPosted[n], model.AnsweredLate, -1
 	}
 }
@@ -95,6 +95,6 @@ func (p *probe) requestAnswered(m, n int32, at unit.Time) {
 func (p *probe) dataFollows(m, _ int32, at unit.Time) {
 	p.record(m, at, p.ofMessage[m]).Step = p.stepOf[m]
 	if post := p.e.conns.message(m).post; post >= 0 {
-		p.ofMark[post] = p.ofMessage[m]
+		p.ofPost[post] = p.ofMessage[m]
 	}
 }

@@ -2,6 +2,7 @@ package event
 
 import (
 	"collsim/schedule"
+	"collsim/sim/internal/flat"
 	"collsim/sim/model"
 	"collsim/unit"
 )
@@ -11,14 +12,13 @@ type rendezvous struct {
 	e          *engine
 	matches    []matching  // of the connections; nil where no message is asked for
 	lookaheads []lookahead // of the lanes
-	posted     []postedReceive
-	freePost   int32
+	posted     flat.Pool[postedReceive]
 	ahead      schedule.Step
 }
 
 // newRendezvous prepares for what the device needs.
 func newRendezvous(e *engine) rendezvous {
-	r := rendezvous{e: e, freePost: -1}
+	r := rendezvous{e: e, posted: flat.NewPool[postedReceive](0)}
 	if e.rules.Device.EagerLimit == 0 {
 		return r
 	}
@@ -40,7 +40,7 @@ func (r *rendezvous) asks(class schedule.Class, n unit.Bytes) bool {
 // connect adds a connection.
 func (r *rendezvous) connect() {
 	if r.isOn() {
-		r.matches = append(r.matches, matching{first: -1, last: -1})
+		r.matches = append(r.matches, matching{receives: flat.NewChain()})
 	}
 }
 
@@ -70,14 +70,13 @@ func (r *rendezvous) restart(lane int32, at schedule.Cursor) {
 // matching counts the messages sent, the receives posted and the messages received of a connection.
 type matching struct {
 	sent, posted, received int64
-	first, last            int32 // the posted receives of what has not been received, −1 for none
+	receives               flat.Chain // posted, of what has not been received
 }
 
 // postedReceive is a receive that is posted.
 type postedReceive struct {
-	at   model.Moment
-	key  uint64 // of its answer
-	next int32
+	at  model.Moment
+	key uint64 // of its answer
 }
 
 // lookahead goes ahead of a lane and posts its receives.
@@ -127,27 +126,14 @@ func (r *rendezvous) postReceive(i int32, p *schedule.Peer, at model.Moment) {
 	e := r.e
 	l := e.lanes.at(i)
 	c := e.connection(e.first[p.Rank]+p.Lane, i, p)
-	made := postedReceive{at: at, key: l.key, next: -1}
+	n := r.posted.Put(postedReceive{at: at, key: l.key})
 	l.key++
-	n := r.freePost
-	if n < 0 {
-		n = int32(len(r.posted))
-		r.posted = append(r.posted, made)
-	} else {
-		r.freePost = r.posted[n].next
-		r.posted[n] = made
-	}
 	e.report(receivePosted, n, i, at.T)
 	w := &r.matches[c]
-	if w.first < 0 {
-		w.first = n
-	} else {
-		r.posted[w.last].next = n
-	}
-	w.last = n
+	r.posted.Append(&w.receives, n)
 	number := w.posted
 	w.posted++
-	for m := e.conns.at(c).head; m >= 0; m = e.conns.message(m).next {
+	for m := e.conns.at(c).queue.First; m >= 0; m = e.conns.next(m) {
 		if x := e.conns.message(m); x.kind == request && x.isHere && e.ahead.number(m) == number {
 			r.answer(m, n)
 			break
@@ -158,12 +144,8 @@ func (r *rendezvous) postReceive(i int32, p *schedule.Peer, at model.Moment) {
 // received forgets the posted receive of a connection's next message, which is received.
 func (r *rendezvous) received(c int32) {
 	w := &r.matches[c]
-	n := w.first
-	if w.first = r.posted[n].next; w.first < 0 {
-		w.last = -1
-	}
+	r.posted.Drop(r.posted.Pop(&w.receives))
 	w.received++
-	r.posted[n].next, r.freePost = r.freePost, n
 }
 
 // requestCame notes that a request has come.
@@ -175,9 +157,9 @@ func (r *rendezvous) requestCame(m int32, at model.Moment) {
 	if e.ahead.number(m) >= w.posted {
 		return
 	}
-	n := w.first
+	n := w.receives.First
 	for range e.ahead.number(m) - w.received {
-		n = r.posted[n].next
+		n = r.posted.Next(n)
 	}
 	r.answer(m, n)
 }
@@ -185,7 +167,7 @@ func (r *rendezvous) requestCame(m int32, at model.Moment) {
 // answer answers a request that has come and whose receive is posted.
 func (r *rendezvous) answer(m, n int32) {
 	e := r.e
-	x, p := e.conns.message(m), &r.posted[n]
+	x, p := e.conns.message(m), r.posted.At(n)
 	at := model.Later(x.at, p.at)
 	x.kind, x.isHere, x.key = answer, false, p.key
 	x.route = e.links.wayBack(x.route)

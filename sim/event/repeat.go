@@ -236,7 +236,7 @@ func (r *repeater) start(l *lane) (at model.Moment, known bool) {
 	e := r.e
 	at = l.end
 	for _, c := range l.received() {
-		m := e.conns.at(c).head
+		m := e.conns.at(c).queue.First
 		if m < 0 || !e.conns.message(m).isHere {
 			l.waits, l.on = forMessage, c
 			return at, false
@@ -303,7 +303,7 @@ func (r *repeater) perform(i int32, l *lane, start model.Moment) (isOver bool) {
 		left, came := r.cross(m, c, l.step.wire(n.bytes), peers, at)
 		x.at, x.isHere = came, true
 		l.until = model.Later(l.until, left)
-		if dst := e.lanes.at(c.dst); c.head == m && dst.waits == forMessage && dst.on == conn {
+		if dst := e.lanes.at(c.dst); c.queue.First == m && dst.waits == forMessage && dst.on == conn {
 			e.lanes.wake(c.dst)
 		}
 	}

@@ -23,10 +23,7 @@ func (p *period) writeState(s []int64, now unit.Time) (state []int64, ok bool) {
 	}
 	for i := range e.conns.len() {
 		c := e.conns.at(i)
-		s = append(s, int64(c.unused), int64(c.free))
-		for n, k := c.free, c.freed; n > 0; n, k = n-1, e.conns.mark(k).next {
-			s = e.conns.mark(k).at.AppendSince(s, now)
-		}
+		s = e.conns.writeSlots(s, c, now)
 	}
 	if !p.writeMessages(now) {
 		return s, false
@@ -80,22 +77,20 @@ type messageRow [16]int64
 // writeMessages writes the rows of all messages.
 func (p *period) writeMessages(now unit.Time) bool {
 	e := p.e
-	if p.rows = p.rows[:0]; len(e.conns.messages) == 0 {
+	if p.rows = p.rows[:0]; e.conns.messages.Len() == 0 {
 		return true
 	}
 	const nowhere, over = -1, -2
-	place := slices.Repeat([]int32{nowhere}, len(e.conns.messages)) // among those of a connection
-	for m := e.conns.freeMessage; m >= 0; m = e.conns.message(m).next {
-		place[m] = over
-	}
+	place := slices.Repeat([]int32{nowhere}, e.conns.messages.Len()) // among those of a connection
+	e.conns.messages.EachFree(func(m int32) { place[m] = over })
 	for i := range e.conns.len() {
 		at := int32(0)
-		for m := e.conns.at(i).head; m >= 0; m = e.conns.message(m).next {
+		for m := e.conns.at(i).queue.First; m >= 0; m = e.conns.next(m) {
 			place[m] = at
 			at++
 		}
 	}
-	unsent := make([]bool, len(e.conns.messages))
+	unsent := make([]bool, e.conns.messages.Len())
 	for i := range e.lanes.len() {
 		for m := e.lanes.at(i).sends; m >= 0; m = e.conns.message(m).also {
 			unsent[m] = true

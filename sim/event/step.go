@@ -68,7 +68,7 @@ func (e *engine) size(l *lane) unit.Bytes {
 	n, known := e.rules.Size(l.spot(), &e.step)
 	if e.isSized = known; !known {
 		for _, c := range l.received() {
-			n = max(n, e.conns.message(e.conns.at(c).head).bytes)
+			n = max(n, e.conns.message(e.conns.at(c).queue.First).bytes)
 		}
 	}
 	return n
@@ -124,11 +124,14 @@ func (e *engine) prepare(i int32) error {
 func (e *engine) plainMessage(i, conn int32, n unit.Bytes, peers int32) int32 {
 	c := e.conns.at(conn)
 	e.conns.take(c, e.lanes.at(i).end.T)
-	m := e.conns.empty()
+	m := e.conns.reuse()
+	if m < 0 {
+		m = e.conns.grow()
+	}
 	x := e.conns.message(m) // field by field: a copy of the whole would take as long as the rest
 	x.kind, x.flags, x.pacer, x.isHere = data, 0, 0, false
 	x.bytes, x.lane, x.conn, x.route = n, i, conn, c.route
-	x.peers, x.post, x.next = peers, -1, -1
+	x.peers, x.post = peers, -1
 	return m
 }
 

@@ -51,6 +51,7 @@ type ahead struct {
 	streams   []stream   // of the connections, and of silent puts; nil where no lane runs ahead
 	streamBy  flat.Table // of silent puts, by lane and rank
 	positions []position // of messages, in streams
+	posts     flat.Pool[departure]
 }
 
 // hasStreams reports whether messages may wait for those before them, and goesOn whether lanes go
@@ -60,7 +61,7 @@ func (a *ahead) goesOn() bool     { return a.backlogs != nil }
 
 // newAhead prepares for what the device needs.
 func newAhead(e *engine) ahead {
-	a := ahead{e: e}
+	a := ahead{e: e, posts: flat.NewPool[departure](int(e.lanes.len()))}
 	if e.rules.RunsAhead() {
 		a.backlogs = newBacklogs(int(e.lanes.len()))
 	}

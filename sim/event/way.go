@@ -19,7 +19,7 @@ func (e *engine) left(m int32, at model.Moment) {
 	case x.kind > silent: // no lane takes part
 		return
 	case x.post >= 0:
-		e.conns.mark(x.post).at, e.conns.mark(x.post).known = at, true
+		e.ahead.postLeft(x.post, at)
 		if e.lanes.at(x.lane).waits == forPost {
 			e.lanes.wake(x.lane)
 		}
@@ -67,7 +67,7 @@ func (e *engine) arrived(m int32, at model.Moment) {
 		x.at, x.isHere = at, true
 		c := e.conns.at(x.conn)
 		e.report(messageArrives, m, 0, at.T)
-		if dst := e.lanes.at(c.dst); c.head == m && dst.waits == forMessage && dst.on == x.conn {
+		if dst := e.lanes.at(c.dst); c.queue.First == m && dst.waits == forMessage && dst.on == x.conn {
 			e.lanes.wake(c.dst)
 		}
 	}
