@@ -144,7 +144,9 @@ func (cs *connections) slot(c *connection) (at model.Moment, known bool) {
 func (cs *connections) take(c *connection, ended unit.Time) { c.slots.Take(&cs.marks, ended) }
 
 // free makes a slot free from a moment on, and returns its number.
-func (cs *connections) free(c *connection, at model.Moment) int32 { return c.slots.Free(&cs.marks, at) }
+func (cs *connections) free(c *connection, at model.Moment) (slot int32) {
+	return c.slots.Free(&cs.marks, at)
+}
 
 // writeSlots appends what decides when a connection has slots.
 func (cs *connections) writeSlots(s []int64, c *connection, now unit.Time) []int64 {

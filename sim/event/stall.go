@@ -1,6 +1,9 @@
 package event
 
-import "collsim/schedule"
+import (
+	"collsim/schedule"
+	"collsim/sim/internal/exchange"
+)
 
 // stalled finds what lanes wait for in a run in which nothing happens any more.
 type stalled struct{ e *engine }
@@ -12,23 +15,8 @@ func (s *stalled) find() error {
 		at++
 	}
 	err := &schedule.StallError{Slots: e.rules.DefaultSlots()}
-	place := make([]int, e.lanes.len()) // in path, counted from 1
 	var path []int32
-	for at >= 0 && place[at] == 0 {
-		path = append(path, at)
-		place[at] = len(path)
-		at = s.waitsOn(at)
-	}
-	if at >= 0 {
-		path, err.Cycle = path[place[at]-1:], true
-		lowest := 0 // the cycle begins with its lowest lane
-		for i, lane := range path {
-			if lane < path[lowest] {
-				lowest = i
-			}
-		}
-		path = append(path[lowest:len(path):len(path)], path[:lowest]...)
-	}
+	path, err.Cycle = exchange.Stalled(at, s.waitsOn)
 	for _, lane := range path {
 		err.Waits = append(err.Waits, s.describe(lane))
 		l := e.lanes.at(lane) // pads have one slot, whatever is asked

@@ -55,9 +55,9 @@ func (s *Slots) Next(m *Marks) (at model.Moment, known bool) {
 	return m.list[s.first].at, true
 }
 
-// Take uses a free slot; there must be one. A slot that has been free since before a time is as good
-// to a lane whose last step ended then as one that was never used. It is taken first, so that the
-// circle grows no larger than the number of messages in flight.
+// Take uses a free slot; there must be one. A slot that has been free since before a time is as
+// good to a lane whose last step ended then as one that was never used. It is taken first, so that
+// the circle grows no larger than the number of messages in flight.
 func (s *Slots) Take(m *Marks, ended unit.Time) {
 	switch {
 	case !s.IsBounded:
@@ -101,8 +101,8 @@ func (s *Slots) grow(m *Marks) int32 {
 	return i
 }
 
-// First returns the mark of the slot that has been free for the longest; −1 if there is one that was
-// never used, or none.
+// First returns the mark of the slot that has been free for the longest; −1 if there is one that
+// was never used, or none.
 func (s *Slots) First() (mark int32) {
 	if s.unused > 0 || s.free == 0 {
 		return -1
@@ -113,10 +113,25 @@ func (s *Slots) First() (mark int32) {
 // AppendState appends what decides when slots are free, with times as seen from now.
 func (s *Slots) AppendState(m *Marks, to []int64, now unit.Time) []int64 {
 	to = append(to, int64(s.unused), int64(s.free))
-	for n, i := s.free, s.first; n > 0; n, i = n-1, m.list[i].next {
-		to = m.list[i].at.AppendSince(to, now)
-	}
+	s.Each(m, func(at model.Moment) { to = at.AppendSince(to, now) })
 	return to
+}
+
+// Counts returns how many slots were never used, and how many are free again.
+func (s *Slots) Counts() (unused, free int32) { return s.unused, s.free }
+
+// Each visits the moments since when slots are free that were used, in order.
+func (s *Slots) Each(m *Marks, see func(at model.Moment)) {
+	for n, i := s.free, s.first; n > 0; n, i = n-1, m.list[i].next {
+		see(m.list[i].at)
+	}
+}
+
+// Reset leaves so many slots that were never used, and no other that is free.
+func (s *Slots) Reset(m *Marks, unused int32) {
+	if s.unused, s.free = unused, 0; s.last >= 0 {
+		s.first = m.list[s.last].next
+	}
 }
 
 // AreFreeBefore reports whether all slots that are free have been so before a time.

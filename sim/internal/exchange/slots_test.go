@@ -61,3 +61,13 @@ func TestSlots(t *testing.T) {
 		require.Equal(t, n, marks.Len(), "marks that are given back are used again")
 	}
 }
+
+// TestStalled: waits that close begin with the lowest lane, those that end with the first.
+func TestStalled(t *testing.T) {
+	for first, want := range map[int32][]int32{0: {1, 3, 2}, 3: {1, 3, 2}, 4: {4, 5}, 5: {5}} {
+		on := []int32{2, 3, 1, 2, 5, -1}
+		path, isCircle := Stalled(first, func(i int32) int32 { return on[i] })
+		require.Equal(t, want, path)
+		require.Equal(t, first < 4, isCircle)
+	}
+}

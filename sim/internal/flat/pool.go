@@ -42,8 +42,8 @@ func (p *Pool[T]) Take() int32 {
 	return i
 }
 
-// Reuse takes a number that is out of use, −1 if there is none. Hot loops do so, and call Grow then:
-// Take is not inlined.
+// Reuse takes a number that is out of use, −1 if there is none. Hot loops do so, and call Grow
+// then: Take is not inlined.
 func (p *Pool[T]) Reuse() (i int32) {
 	if i = p.free; i >= 0 {
 		p.free = p.all[i].next
