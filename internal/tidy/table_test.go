@@ -79,7 +79,7 @@ func table() []row {
 		{path: "sim/activity", ours: "sim/model unit"},
 		{path: "sim/timeline", ours: "sim/model sim/activity trace unit"},
 		{path: "sim/internal/cycle"},
-		{path: "sim/internal/exchange", ours: "sim/model sim/internal/flat unit"},
+		{path: "sim/internal/exchange", ours: "sim/model sim/internal/flat schedule unit"},
 		{path: "sim/internal/flat"},
 		{path: "sim/internal/ramp", ours: "unit"},
 		{path: "sim/simtest",

@@ -41,8 +41,7 @@ func (c *connection) is(src, dst int32, p *schedule.Peer) bool {
 type connections struct {
 	rules     *model.Rules
 	list      []connection
-	byLanes   flat.Table
-	byTag     flat.Table
+	by        exchange.Index
 	marks     exchange.Marks // of slots
 	messages  flat.Pool[message]
 	mostAhead int // messages for which lanes go on before their time
@@ -51,8 +50,8 @@ type connections struct {
 }
 
 func newConnections(rules *model.Rules, lanes int) connections {
-	cs := connections{rules: rules, byLanes: flat.NewTable(), byTag: flat.NewTable(),
-		marks: exchange.NewMarks(lanes), messages: flat.NewPool[message](lanes), least: lanes}
+	cs := connections{rules: rules, by: exchange.NewIndex(), marks: exchange.NewMarks(lanes),
+		messages: flat.NewPool[message](lanes), least: lanes}
 	if rules.Device.HasMessage() {
 		cs.late, cs.putLatency = []unit.Time{}, make([]unit.Time, lanes)
 	}
@@ -63,30 +62,16 @@ func (cs *connections) len() int32               { return int32(len(cs.list)) }
 func (cs *connections) at(i int32) *connection   { return &cs.list[i] }
 func (cs *connections) message(m int32) *message { return cs.messages.At(m) }
 
-// connect adds a connection, and returns its number. Connections with a tag are found by the number
-// of the one without, of.
-func (cs *connections) connect(c connection, of int32) int32 {
-	i := cs.len()
-	if c.tag == 0 {
-		cs.byLanes.Put(keyOf(c.src, c.dst, c.class), i)
-	} else {
-		cs.byTag.Put(tagKey(of, c.tag), i)
-	}
+// find returns the connection between two lanes with the class and tag of a peer: Index.Find.
+func (cs *connections) find(src, dst int32, p *schedule.Peer, make func(tag int32) int32) int32 {
+	return cs.by.Find(src, dst, p, make)
+}
+
+// connect adds a connection, and returns its number.
+func (cs *connections) connect(c connection) int32 {
 	cs.list = flat.Add(cs.list, c, cs.least)
-	return i
+	return cs.len() - 1
 }
-
-// between returns the connection between two lanes without a tag, and tagged the one of another
-// with a tag; −1 if there is none yet.
-func (cs *connections) between(src, dst int32, class schedule.Class) int32 {
-	return cs.byLanes.Find(keyOf(src, dst, class))
-}
-func (cs *connections) tagged(of, tag int32) int32 { return cs.byTag.Find(tagKey(of, tag)) }
-
-func keyOf(src, dst int32, class schedule.Class) uint64 {
-	return uint64(src)<<33 | uint64(dst)<<2 | uint64(class)
-}
-func tagKey(of, tag int32) uint64 { return uint64(of)<<32 | uint64(uint32(tag)) }
 
 // connect returns the connection between a lane and a peer, which it makes on first use. It tries
 // the one that the lane used last in that direction first, without a look into the table.
@@ -106,22 +91,13 @@ func (e *engine) connect(lane int32, p *schedule.Peer, out bool) int32 {
 
 // connection returns the connection between two lanes with the class and tag of a peer.
 func (e *engine) connection(src, dst int32, p *schedule.Peer) int32 {
-	i := e.conns.between(src, dst, p.Class)
-	if i < 0 {
-		i = e.newConnection(connection{src: src, dst: dst, class: p.Class}, -1)
-	}
-	if p.Tag == 0 {
-		return i
-	}
-	tagged := e.conns.tagged(i, p.Tag)
-	if tagged < 0 {
-		tagged = e.newConnection(connection{src: src, dst: dst, class: p.Class, tag: p.Tag}, i)
-	}
-	return tagged
+	return e.conns.find(src, dst, p, func(tag int32) int32 {
+		return e.newConnection(connection{src: src, dst: dst, class: p.Class, tag: tag})
+	})
 }
 
-// newConnection completes a connection, which may be a tagged one of another, and adds it.
-func (e *engine) newConnection(c connection, of int32) int32 {
+// newConnection completes a connection and adds it.
+func (e *engine) newConnection(c connection) int32 {
 	src := e.lanes.at(c.src)
 	c.queue, c.slots = flat.NewChain(), exchange.NewSlots(model.Slots(c.class, src.slots))
 	c.route = e.network.Route(src.rank, e.lanes.at(c.dst).rank)
@@ -132,7 +108,7 @@ func (e *engine) newConnection(c connection, of int32) int32 {
 		c.stream = e.ahead.newStream(c.src, c.route)
 	}
 	e.rendezvous.connect()
-	return e.conns.connect(c, of)
+	return e.conns.connect(c)
 }
 
 // slot returns since when the connection has a slot for the next message, where that is known.

@@ -51,32 +51,17 @@ func (e *engine) connect(lane int32, p *schedule.Peer, out bool) int32 {
 }
 
 // connection returns the connection between two lanes with the class and the tag of a peer.
-// Connections with a tag are found by the number of the one without a tag, which is made for that
-// if need be.
 func (e *engine) connection(src, dst int32, p *schedule.Peer) int32 {
-	key := uint64(src)<<33 | uint64(dst)<<2 | uint64(p.Class)
-	i := e.connBy.Find(key)
-	if i < 0 {
-		i = e.newConnection(src, dst, p)
-		e.conns[i].tag = 0
-		e.connBy.Put(key, i)
-	}
-	if p.Tag == 0 {
-		return i
-	}
-	key = uint64(i)<<32 | uint64(uint32(p.Tag))
-	if i = e.tagBy.Find(key); i < 0 {
-		i = e.newConnection(src, dst, p)
-		e.tagBy.Put(key, i)
-	}
-	return i
+	return e.connBy.Find(src, dst, p, func(tag int32) int32 {
+		return e.newConnection(src, dst, p.Class, tag)
+	})
 }
 
 // newConnection makes a connection between two lanes.
-func (e *engine) newConnection(src, dst int32, p *schedule.Peer) int32 {
+func (e *engine) newConnection(src, dst int32, class schedule.Class, tag int32) int32 {
 	from := &e.lanes[src]
-	c := connection{src: src, dst: dst, class: p.Class, tag: p.Tag, column: -1,
-		queue: flat.NewChain(), slots: exchange.NewSlots(e.rules.Slots(p.Class)),
+	c := connection{src: src, dst: dst, class: class, tag: tag, column: -1,
+		queue: flat.NewChain(), slots: exchange.NewSlots(e.rules.Slots(class)),
 		route: e.network.Route(from.rank, e.lanes[dst].rank)}
 	for _, on := range e.network.Hops[len(e.hops):] {
 		e.hops = flat.Add(e.hops, e.link(on), len(e.lanes))

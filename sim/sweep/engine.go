@@ -26,11 +26,11 @@ type engine struct {
 	step       schedule.Step
 	steadyAt   map[int32]bool // for a program common to all ranks: isSteady by place
 
-	conns         []connection
-	connBy, tagBy flat.Table
-	messages      flat.Pool[message]
-	waiting       int64          // messages that have not been received
-	marks         exchange.Marks // of slots
+	conns    []connection
+	connBy   exchange.Index
+	messages flat.Pool[message]
+	waiting  int64          // messages that have not been received
+	marks    exchange.Marks // of slots
 
 	links    []link   // that routes cross
 	linkOf   []int32  // by link of the network: its index in links plus 1; 0: none
@@ -109,7 +109,7 @@ const (
 // newEngine returns the state at the beginning of a run.
 func newEngine(s *schedule.Schedule, env *model.Env) *engine {
 	e := &engine{rules: model.NewRules(s, env), network: model.NewNetwork(env.Graph),
-		isFluid: env.Sharing == model.Fluid, connBy: flat.NewTable(), tagBy: flat.NewTable()}
+		isFluid: env.Sharing == model.Fluid, connBy: exchange.NewIndex()}
 	e.linkOf = make([]int32, len(e.network.Links))
 	if s.Group != nil {
 		e.steadyAt = map[int32]bool{}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/unit"
 )
@@ -70,4 +71,22 @@ func TestStalled(t *testing.T) {
 		require.Equal(t, want, path)
 		require.Equal(t, first < 4, isCircle)
 	}
+}
+
+// TestIndex: each connection is made once, and one without a tag before those with one.
+func TestIndex(t *testing.T) {
+	x, made := NewIndex(), []int32{}
+	find := func(src, dst, tag int32, class schedule.Class) int32 {
+		return x.Find(src, dst, &schedule.Peer{Class: class, Tag: tag}, func(tag int32) int32 {
+			made = append(made, tag)
+			return int32(len(made) - 1)
+		})
+	}
+	for range 2 {
+		require.EqualValues(t, 1, find(0, 1, 7, schedule.FIFO))
+		require.EqualValues(t, 0, find(0, 1, 0, schedule.FIFO))
+		require.EqualValues(t, 2, find(0, 1, 8, schedule.FIFO))
+		require.EqualValues(t, 3, find(1, 0, 0, schedule.FIFO))
+	}
+	require.Equal(t, []int32{0, 7, 8, 0}, made)
 }
