@@ -19,7 +19,7 @@ func (r *reader) count() {
 	e, counters := r.e, r.log.Counters
 	switch {
 	case e.flows.isOn() && e.gpu != nil, e.isFluid && e.log.byWay,
-		e.isFluid && slices.ContainsFunc(e.conns.list, func(c connection) bool { return c.logged > 0 }):
+		e.isFluid && e.conns.anyLogged():
 		r.share()
 	case e.isFluid:
 		for i := range r.log.Messages {

@@ -75,6 +75,9 @@ func (f *flows) end(m int32, kind messageKind) {
 // alone counts a flow that is alone on its links from begin to end, and so is not put there.
 func (f *flows) alone() { f.spent.begun, f.spent.ended = f.spent.begun+1, f.spent.ended+1 }
 
+// progress returns what flows have cost so far.
+func (f *flows) progress() estimate { return f.spent }
+
 // repeat counts the flows since an earlier time as often again.
 func (f *flows) repeat(was *estimate, times int64) {
 	c := &f.spent

@@ -114,6 +114,9 @@ func (g *gpus) next() unit.Time {
 	return g.due[0].First
 }
 
+// observe has all that happens on GPUs reported to a watch.
+func (g *gpus) observe(w *gpuWatch) { g.watch = w }
+
 // isIdle reports whether nothing is due and nothing can be given out, and how often anything was.
 func (g *gpus) isIdle() (changes int64, isIdle bool) {
 	return g.changes, len(g.due) == 0 && len(g.dirty) == 0

@@ -26,6 +26,6 @@ func (e *engine) startLog(log *model.Log) {
 	e.log = writer{heads: make([]head, e.lanes.len()), isFull: log.Counters != nil, byWay: byWay,
 		err: &e.err}
 	if e.gpu != nil {
-		e.gpu.watch = newGPUWatch(e, log)
+		e.gpu.observe(newGPUWatch(e, log))
 	}
 }

@@ -2,6 +2,7 @@ package event
 
 import (
 	"fmt"
+	"slices"
 
 	"collsim/schedule"
 	"collsim/sim/model"
@@ -71,6 +72,10 @@ func (cs *connections) reuse() int32 { return cs.messages.Reuse() }
 
 // grow returns the number of a message that never was in use.
 func (cs *connections) grow() int32 { return cs.messages.Grow() }
+
+// numbers returns how many messages have numbers, in use or not, and eachUnused visits the latter.
+func (cs *connections) numbers() int                 { return cs.messages.Len() }
+func (cs *connections) eachUnused(see func(m int32)) { cs.messages.EachFree(see) }
 
 // drop takes a message out of use.
 func (cs *connections) drop(m int32) { cs.messages.Drop(m) }
@@ -166,6 +171,13 @@ func (cs *connections) setFigures(m int32, late unit.Time, onLinks unit.Bytes) {
 	cs.late[m], cs.onLinks[m] = late, onLinks
 }
 
+// figuresOf returns the figures of a message, and putLatencyOf the longest latency of a lane's
+// silent puts so far.
+func (cs *connections) figuresOf(m int32) (late unit.Time, onLinks unit.Bytes) {
+	return cs.late[m], cs.onLinks[m]
+}
+func (cs *connections) putLatencyOf(lane int32) unit.Time { return cs.putLatency[lane] }
+
 // arrives returns the moment when a message can be received whose last byte has come at another.
 func (cs *connections) arrives(m int32, at model.Moment) model.Moment {
 	if cs.late == nil {
@@ -192,6 +204,11 @@ func (cs *connections) putsOut(lane int32, n unit.Bytes) {
 	if cs.late != nil {
 		cs.putLatency[lane] = max(cs.putLatency[lane], cs.rules.Device.Of(n).Latency)
 	}
+}
+
+// anyLogged reports whether times of any connection's messages are written.
+func (cs *connections) anyLogged() bool {
+	return slices.ContainsFunc(cs.list, func(c connection) bool { return c.logged > 0 })
 }
 
 // isLogged reports whether times of a message are written: not where they follow from its links.

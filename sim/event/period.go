@@ -128,7 +128,7 @@ func (p *period) keepState(now unit.Time) {
 	e := p.e
 	p.search.Keep()
 	k := &p.kept
-	k.at, k.totals, k.spent = now, e.totals, e.flows.spent
+	k.at, k.totals, k.spent = now, e.totals, e.flows.progress()
 	k.lanes, k.loads = k.lanes[:0], k.loads[:0]
 	for i := range e.lanes.len() {
 		c, at := &e.lanes.at(i).cursor, progress{}

@@ -53,7 +53,7 @@ func (p *period) writeLane(s []int64, i int32, now unit.Time) []int64 {
 		s = e.gpu.writeLane(s, i)
 	}
 	if e.conns.hasFigures() {
-		s = append(s, int64(e.conns.putLatency[i]))
+		s = append(s, int64(e.conns.putLatencyOf(i)))
 	}
 	c := &l.cursor
 	if c.Done() {
@@ -77,12 +77,12 @@ type messageRow [16]int64
 // writeMessages writes the rows of all messages.
 func (p *period) writeMessages(now unit.Time) bool {
 	e := p.e
-	if p.rows = p.rows[:0]; e.conns.messages.Len() == 0 {
+	if p.rows = p.rows[:0]; e.conns.numbers() == 0 {
 		return true
 	}
 	const nowhere, over = -1, -2
-	place := slices.Repeat([]int32{nowhere}, e.conns.messages.Len()) // among those of a connection
-	e.conns.messages.EachFree(func(m int32) { place[m] = over })
+	place := slices.Repeat([]int32{nowhere}, e.conns.numbers()) // among those of a connection
+	e.conns.eachUnused(func(m int32) { place[m] = over })
 	for i := range e.conns.len() {
 		at := int32(0)
 		for m := e.conns.at(i).queue.First; m >= 0; m = e.conns.next(m) {
@@ -90,7 +90,7 @@ func (p *period) writeMessages(now unit.Time) bool {
 			at++
 		}
 	}
-	unsent := make([]bool, e.conns.messages.Len())
+	unsent := make([]bool, e.conns.numbers())
 	for i := range e.lanes.len() {
 		for m := e.lanes.at(i).sends; m >= 0; m = e.conns.message(m).also {
 			unsent[m] = true
@@ -116,9 +116,9 @@ func (p *period) messageRow(m, place int32, isUnsent bool, now unit.Time) messag
 	r := messageRow{int64(x.lane), int64(x.conn), int64(place), int64(x.route),
 		int64(x.kind)<<32 | int64(x.flags)<<16 | int64(x.pacer), int64(x.peers), int64(x.bytes)}
 	if e.conns.hasFigures() {
-		r[7] = int64(e.conns.late[m])
-		if x.flags&padded > 0 {
-			r[8] = int64(e.conns.onLinks[m])
+		late, onLinks := e.conns.figuresOf(m)
+		if r[7] = int64(late); x.flags&padded > 0 {
+			r[8] = int64(onLinks)
 		}
 	}
 	switch {
