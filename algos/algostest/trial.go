@@ -31,8 +31,8 @@ func (c trial) String() string {
 // plain reports whether the trial has neither channels nor slices.
 func (c trial) plain() bool { return c.options.Channels <= 1 && c.options.Slices <= 1 }
 
-// ranksTried returns the numbers of ranks of the grid: all up to 9, numbers beside powers of two, and
-// powers of two. The short grid has all up to 6, a power of two and another number. Under the race detector there are
+// ranksTried returns the numbers of ranks of the grid: all up to 9, powers of two, and numbers
+// beside them. The short grid has all up to 6 and two more. Under the race detector there are
 // few, since the suite starts no goroutines.
 func ranksTried() []int {
 	short := []int{1, 2, 3, 4, 5, 6, 8, 13}

@@ -16,7 +16,7 @@ func table() []row {
 	const (
 		toAlgos = "unit collective schedule topology algos device dtype"
 		// Engines take the rules from sim/model, and nothing from each other.
-		toEngine = "sim/model sim/internal/cycle sim/internal/flat schedule unit"
+		toEngine = "sim/model sim/internal/cycle sim/internal/exchange sim/internal/flat schedule unit"
 
 		hw   = "schedule collective dtype kernel topology device trace unit hw internal/input"
 		toHW = "unit dtype collective schedule formats formats/... topology device bounds algos " +
@@ -79,6 +79,7 @@ func table() []row {
 		{path: "sim/activity", ours: "sim/model unit"},
 		{path: "sim/timeline", ours: "sim/model sim/activity trace unit"},
 		{path: "sim/internal/cycle"},
+		{path: "sim/internal/exchange", ours: "sim/model sim/internal/flat schedule unit"},
 		{path: "sim/internal/flat"},
 		{path: "sim/internal/ramp", ours: "unit"},
 		{path: "sim/simtest",

@@ -29,12 +29,13 @@ func newBacklogs(lanes int) []backlog {
 }
 
 // follow lets a message that has been sent set out, or puts it behind the silent puts before it.
-func (e *engine) follow(m int32, at model.Moment) {
-	x := &e.messages[m]
-	b := &e.backlogs[x.lane]
+func (a *ahead) follow(m int32, at model.Moment) {
+	e := a.e
+	x := e.conns.message(m)
+	b := &a.backlogs[x.lane]
 	follows := model.FollowsPuts(x.kind == silent, x.flags&relaxed > 0)
 	if follows && b.first < 0 {
-		e.setOutBehind(m, at)
+		a.setOutBehind(m, at)
 		return
 	}
 	if follows || x.kind == silent {
@@ -42,32 +43,33 @@ func (e *engine) follow(m int32, at model.Moment) {
 		if b.first < 0 {
 			b.first = m
 		} else {
-			e.messages[b.last].also = m
+			e.conns.message(b.last).also = m
 		}
 		b.last = m
 	}
 	if !follows {
-		e.unblock(m, at)
+		a.unblock(m, at)
 	}
 }
 
 // putLeft notes that a silent put has left, and lets those messages set out that only stood behind
 // it.
-func (e *engine) putLeft(m int32, at model.Moment) {
-	x := &e.messages[m]
+func (a *ahead) putLeft(m int32, at model.Moment) {
+	e := a.e
+	x := e.conns.message(m)
 	lane := x.lane
-	b := &e.backlogs[lane]
+	b := &a.backlogs[lane]
 	x.at, x.flags = at, x.flags|gone
 	for b.first >= 0 {
 		m := b.first
-		x := &e.messages[m]
+		x := e.conns.message(m)
 		if x.kind == silent && x.flags&gone == 0 {
 			return
 		}
 		b.first = x.also
 		x.flags &^= queued
 		if x.kind != silent {
-			e.setOutBehind(m, x.since)
+			a.setOutBehind(m, x.since)
 			continue
 		}
 		if x.at.T > b.left.T {
@@ -75,93 +77,100 @@ func (e *engine) putLeft(m int32, at model.Moment) {
 		}
 		b.left = model.Later(b.left, x.at)
 		if x.isHere {
-			e.dropMessage(m)
+			e.conns.drop(m)
 		}
 	}
 }
 
 // setOutBehind lets a message set out at the time when the last of the silent puts before it had
 // left. All of these have left by now.
-func (e *engine) setOutBehind(m int32, at model.Moment) {
-	lane, ready := e.messages[m].lane, at
-	if at = model.Later(at, e.backlogs[lane].left); at.T > ready.T {
+func (a *ahead) setOutBehind(m int32, at model.Moment) {
+	e := a.e
+	lane, ready := e.conns.message(m).lane, at
+	if at = model.Later(at, a.backlogs[lane].left); at.T > ready.T {
 		e.report(followsPuts, m, lane, at.T)
-		if e.tape.heads != nil {
-			e.writeWaited(aBehind, m, at.T)
-		}
+		e.log.waits(aBehind, e.conns.message(m).entry, at.T)
 	}
-	e.unblock(m, at)
+	a.unblock(m, at)
 }
 
+// departure says when a posted message has left, if that is known.
+type departure struct {
+	at    model.Moment
+	known bool
+}
+
+// postLeft notes that a posted message has left.
+func (a *ahead) postLeft(post int32, at model.Moment) { *a.posts.At(post) = departure{at, true} }
+
 // leftBuffer notes that a message has left whose lane need not have waited for it.
-func (e *engine) leftBuffer(m int32, at model.Moment) {
-	lane := e.messages[m].lane
-	b := &e.backlogs[lane]
+func (a *ahead) leftBuffer(m int32, at model.Moment) {
+	e := a.e
+	lane := e.conns.message(m).lane
+	b := &a.backlogs[lane]
 	if at.T >= b.lastLeft.T {
 		e.report(bufferDrains, m, lane, at.T)
 	}
 	b.lastLeft = model.Later(b.lastLeft, at)
-	if b.unsent--; b.unsent == 0 && e.lanes[lane].waits == forPost {
-		e.wake(lane)
+	if b.unsent--; b.unsent == 0 && e.lanes.at(lane).waits == forPost {
+		e.lanes.wake(lane)
 	}
 }
 
 // post hands a message to the queue of a device that offloads: the step need only wait until it is
 // handed over.
-func (e *engine) post(i, m int32, at model.Moment) {
-	l, x := &e.lanes[i], &e.messages[m]
-	over := at.Plus(e.pace(x, e.carried(m)))
+func (a *ahead) post(i, m int32, at model.Moment) {
+	e := a.e
+	l, x := e.lanes.at(i), e.conns.message(m)
+	over := at.Plus(e.pace(x, e.conns.carried(m)))
 	l.until = model.Later(l.until, over)
-	x.post = e.newMark(model.Moment{}, false)
+	x.post = a.posts.Put(departure{})
 	e.report(posted, m, x.post, over.T)
-	if l.outstanding == 0 {
-		l.oldest = x.post
-	} else {
-		e.marks[l.newest].next = x.post
-	}
-	l.newest = x.post
+	a.posts.Append(&l.posted, x.post)
 	l.outstanding++
 }
 
 // room makes room for what the step in e.step will send: on a device that offloads, a place in its
 // queue; a flush waits until all that the lane has sent has left. It reports whether it is known
 // when that is.
-func (e *engine) room(i int32, at *model.Moment) bool {
+func (a *ahead) room(i int32, at *model.Moment) bool {
+	e := a.e
 	if !e.rules.Device.Offload {
-		return !e.step.Flush || e.drainBuffer(i, at)
+		return !e.step.Flush || a.drainBuffer(i, at)
 	}
-	l := &e.lanes[i]
+	l := e.lanes.at(i)
 	most, waits := e.rules.Outstanding(&e.step)
 	if !waits {
 		return true
 	}
-	p := l.oldest
+	p := l.posted.First
 	for k := most; k < l.outstanding; k++ {
-		if !e.marks[p].known {
+		if !a.posts.At(p).known {
 			return false
 		}
-		p = e.marks[p].next
+		p = a.posts.Next(p)
 	}
 	for ; l.outstanding > most; l.outstanding-- {
-		p, l.oldest = l.oldest, e.marks[l.oldest].next
-		if e.marks[p].at.T > at.T {
-			e.report(postLeft, i, p, e.marks[p].at.T)
+		p = a.posts.Pop(&l.posted)
+		left := a.posts.At(p).at
+		if left.T > at.T {
+			e.report(postLeft, i, p, left.T)
 		}
-		*at = model.Later(*at, e.marks[p].at)
-		e.dropMark(p)
+		*at = model.Later(*at, left)
+		a.posts.Drop(p)
 	}
 	return true
 }
 
 // drainBuffer raises at to the time when everything that a lane has sent had left. It reports
 // whether that time is known.
-func (e *engine) drainBuffer(i int32, at *model.Moment) bool {
-	b := &e.backlogs[i]
+func (a *ahead) drainBuffer(i int32, at *model.Moment) bool {
+	b := &a.backlogs[i]
 	if b.unsent > 0 {
 		return false
 	}
 	if b.lastLeft.T > at.T {
-		e.report(bufferClear, i, 0, b.lastLeft.T)
+		a.e.report(bufferClear, i, 0, b.lastLeft.T)
 	}
 	*at = model.Later(*at, b.lastLeft)
 	return true

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"collsim/schedule"
+	"collsim/sim/internal/flat"
 	"collsim/sim/model"
 )
 
@@ -24,12 +25,12 @@ func (c *content) add(s *schedule.Step, at *schedule.Cursor) {
 	}
 }
 
-// startGPU prepares the GPUs: their brackets are known beforehand.
-func (e *engine) startGPU() {
+// newGPUs prepares the GPUs: their brackets are known beforehand. The first error of a bracket goes
+// to the engine.
+func newGPUs(e *engine) *gpus {
 	device := &e.rules.Device.GPU
-	g := &gpus{ranks: make([]gpu, len(e.programs)), lanes: make([]laneGPU, len(e.lanes)),
-		freeClaim: -1, freeWave: -1, isLaunched: e.rules.Launches()}
-	e.gpu = g
+	g := &gpus{e: e, ranks: make([]gpu, len(e.programs)), lanes: make([]laneGPU, e.lanes.len()),
+		claims: flat.NewPool[claim](0), waves: flat.NewPool[wave](0), isLaunched: e.rules.Launches()}
 	computes := e.rules.Schedule.AnyStep(func(s *schedule.Step) bool { return s.Kernel != nil })
 	for rank := range g.ranks {
 		r := &g.ranks[rank]
@@ -44,31 +45,33 @@ func (e *engine) startGPU() {
 			g.lanes[i] = laneGPU{first: at, end: at, next: at, open: -1, claim: -1,
 				stream: int32(e.programs[rank].Stream(int(i - e.first[rank])))}
 			if g.isLaunched {
-				e.findBrackets(i, parts)
+				g.findBrackets(i, parts)
 			} else {
-				e.unmarked(i, parts, computes)
+				g.unmarked(i, parts, computes)
 			}
 		}
-		if err := e.settleBrackets(int32(rank), g.brackets[from:]); err != nil && e.err == nil {
+		if err := g.settleBrackets(int32(rank), g.brackets[from:]); err != nil && e.err == nil {
 			e.err = err
 		}
 	}
+	return g
 }
 
 // findBrackets finds what a lane launches, by the marks of its steps.
-func (e *engine) findBrackets(i int32, parts map[int32]int32) {
-	g, l, now := e.gpu, &e.lanes[i], int32(-1)
+func (g *gpus) findBrackets(i int32, parts map[int32]int32) {
+	e := g.e
+	l, now := e.lanes.at(i), int32(-1)
 	for c := l.cursor; !c.Done(); c.Next(1) {
 		e.programs[l.rank].Load(&c, &e.step)
 		if m := e.step.Launch; m != nil {
 			shared, known := parts[l.part]
 			switch {
 			case !m.Whole:
-				now = e.newBracket(i, m, e.step.Round)
+				now = g.newBracket(i, m, e.step.Round)
 			case known && m.Engine == schedule.SMs:
-				now = e.joinBracket(i, shared)
+				now = g.joinBracket(i, shared)
 			default:
-				now = e.newBracket(i, m, e.step.Round)
+				now = g.newBracket(i, m, e.step.Round)
 				g.brackets[now].Call, parts[l.part] = l.part, now
 			}
 		}
@@ -80,8 +83,9 @@ func (e *engine) findBrackets(i int32, parts map[int32]int32) {
 
 // unmarked has a lane be in the bracket of its part, where nothing is marked. A lane that computes
 // is a stream of kernels, and in none.
-func (e *engine) unmarked(i int32, parts map[int32]int32, computes bool) {
-	l := &e.lanes[i]
+func (g *gpus) unmarked(i int32, parts map[int32]int32, computes bool) {
+	e := g.e
+	l := e.lanes.at(i)
 	var all content
 	for c := l.cursor; computes && !c.Done(); c.Next(1) {
 		e.programs[l.rank].Load(&c, &e.step)
@@ -92,37 +96,38 @@ func (e *engine) unmarked(i int32, parts map[int32]int32, computes bool) {
 	}
 	b, known := parts[l.part]
 	if known {
-		e.joinBracket(i, b)
+		g.joinBracket(i, b)
 		return
 	}
-	b = e.newBracket(i, &schedule.Launch{Whole: true}, 0)
-	e.gpu.brackets[b].others, parts[l.part] = true, b
+	b = g.newBracket(i, &schedule.Launch{Whole: true}, 0)
+	g.brackets[b].others, parts[l.part] = true, b
 }
 
 // newBracket adds a bracket that a lane begins in a round.
-func (e *engine) newBracket(i int32, mark *schedule.Launch, round int32) int32 {
-	g, l := e.gpu, &e.lanes[i]
+func (g *gpus) newBracket(i int32, mark *schedule.Launch, round int32) int32 {
+	e := g.e
+	l := e.lanes.at(i)
 	x := &g.lanes[i]
 	b := int32(len(g.brackets))
 	g.brackets = append(g.brackets, bracket{mark: mark, rank: l.rank, lane: i, stream: x.stream,
 		perSM: e.rules.PerSM(mark), engine: -1, Launched: model.Launched{Part: l.part,
 			Round: round, Lane: i - e.first[l.rank], Number: x.end - x.first, Call: -1,
 			Graph: mark.Graph}})
-	return e.joinBracket(i, b)
+	return g.joinBracket(i, b)
 }
 
 // joinBracket adds a lane to a bracket.
-func (e *engine) joinBracket(i, b int32) int32 {
-	g := e.gpu
+func (g *gpus) joinBracket(i, b int32) int32 {
 	g.ofLanes = append(g.ofLanes, b)
 	g.lanes[i].end++
 	g.brackets[b].lanes++
-	g.brackets[b].channels = append(g.brackets[b].channels, e.lanes[i].channel)
+	g.brackets[b].channels = append(g.brackets[b].channels, g.e.lanes.at(i).channel)
 	return b
 }
 
 // settleBrackets says when those of a rank are issued, and what each needs.
-func (e *engine) settleBrackets(rank int32, list []bracket) error {
+func (g *gpus) settleBrackets(rank int32, list []bracket) error {
+	e := g.e
 	launched := make([]*model.Launched, len(list))
 	for i := range list {
 		b := &list[i]
@@ -136,26 +141,26 @@ func (e *engine) settleBrackets(rank int32, list []bracket) error {
 		b.resident = b.others && !b.kernels ||
 			b.kernels && b.mark.Blocks > 0 && (b.grids || b.others)
 		b.places = channels * int64(max(b.mark.Blocks, 1))
-		if err := e.possible(b); err != nil {
+		if err := g.possible(b); err != nil {
 			return fmt.Errorf("rank %d lane %d: bracket %d of the lane: %w", rank, b.Lane,
 				b.Number, err)
 		}
 	}
-	if e.gpu.isLaunched {
-		e.gpu.ranks[rank].host = e.rules.Launch(rank, launched)
+	if g.isLaunched {
+		g.ranks[rank].host = e.rules.Launch(rank, launched)
 	}
 	return nil
 }
 
 // possible says what of a bracket no device of the kind can do.
-func (e *engine) possible(b *bracket) error {
+func (g *gpus) possible(b *bracket) error {
 	switch {
 	case b.mark.Engine != schedule.SMs && b.grids:
 		return fmt.Errorf("only SMs compute, not an engine %v", b.mark.Engine)
-	case b.mark.Engine == schedule.CopyEngine && e.rules.Device.GPU.CopyEngines == 0:
+	case b.mark.Engine == schedule.CopyEngine && g.e.rules.Device.GPU.CopyEngines == 0:
 		return fmt.Errorf("copy_engines = 0: it needs one")
 	case b.mark.Engine == schedule.SMs && b.resident:
-		return e.rules.Fits(b.places, b.perSM)
+		return g.e.rules.Fits(b.places, b.perSM)
 	}
 	return nil
 }

@@ -24,8 +24,8 @@ type Row struct {
 func Calls(s *schedule.Schedule, env *model.Env, r Row) (ends [][]unit.Time, complete int,
 	err error) {
 	e := newEngine(s, env)
-	e.findSole()
-	e.startRow(r)
+	e.findUncontended()
+	e.row = newRow(e, r)
 	if err := e.run(); err != nil && err != errEnough {
 		return nil, 0, err
 	}
@@ -37,6 +37,7 @@ var errEnough = errors.New("enough calls")
 
 // row is the state of calls in a row.
 type row struct {
+	e *engine
 	Row
 	ends     [][]unit.Time
 	left     []int32 // lanes of each rank that have not ended its call
@@ -45,23 +46,31 @@ type row struct {
 	complete int
 }
 
-func (e *engine) startRow(r Row) {
+// newRow has the ranks of an engine carry the schedule out several times.
+func newRow(e *engine, r Row) *row {
 	ranks := len(e.programs)
-	w := &row{Row: r, ends: make([][]unit.Time, ranks), left: make([]int32, ranks)}
-	for i := range e.lanes {
-		l := &e.lanes[i]
+	w := &row{e: e, Row: r, ends: make([][]unit.Time, ranks), left: make([]int32, ranks)}
+	for i := range e.lanes.len() {
+		l := e.lanes.at(i)
 		if w.left[l.rank]++; !isEmpty(l.cursor) && w.ends[l.rank] == nil {
 			w.ends[l.rank] = []unit.Time{}
 			w.ranks++
 		}
 	}
-	e.row = w
+	return w
+}
+
+// progress returns how many calls a rank has ended, and how many of its lanes have not ended the
+// next.
+func (w *row) progress(rank int32) (calls int, left int32) {
+	return len(w.ends[rank]), w.left[rank]
 }
 
 // endsCall notes that a lane has ended its part of a call, and has its rank begin the next if it
 // was the last to do so. It reports whether the lane has nothing more to do.
-func (e *engine) endsCall(i int32) (isOver bool) {
-	w, rank := e.row, e.lanes[i].rank
+func (w *row) endsCall(i int32) (isOver bool) {
+	e := w.e
+	w, rank := w, e.lanes.at(i).rank
 	if w.ends[rank] == nil {
 		return true
 	}
@@ -71,20 +80,20 @@ func (e *engine) endsCall(i int32) (isOver bool) {
 	}
 	var ended model.Moment
 	for j := e.first[rank]; j < e.first[rank+1]; j++ {
-		ended = model.Later(ended, e.lanes[j].end)
+		ended = model.Later(ended, e.lanes.at(j).end)
 	}
 	w.ends[rank] = append(w.ends[rank], ended.T)
-	e.countCall(calls)
+	w.countCall(calls)
 	if calls == w.Calls {
 		return true
 	}
-	e.callAgain(rank, ended)
+	w.callAgain(rank, ended)
 	return false
 }
 
 // countCall counts a rank's call of that number, from 1.
-func (e *engine) countCall(number int) {
-	w := e.row
+func (w *row) countCall(number int) {
+	e := w.e
 	if number > len(w.missing) {
 		w.missing = append(w.missing, w.ranks)
 	}
@@ -99,30 +108,29 @@ func (e *engine) countCall(number int) {
 }
 
 // callAgain has a rank that has ended a call begin the next.
-func (e *engine) callAgain(rank int32, ended model.Moment) {
+func (w *row) callAgain(rank int32, ended model.Moment) {
+	e := w.e
 	begin := e.rules.Next(rank, ended)
-	e.row.left[rank] = e.first[rank+1] - e.first[rank]
+	w.left[rank] = e.first[rank+1] - e.first[rank]
 	if e.gpu != nil {
-		e.launchAgain(rank)
+		e.gpu.launchAgain(rank)
 	}
 	for i := e.first[rank]; i < e.first[rank+1]; i++ {
-		l := &e.lanes[i]
+		l := e.lanes.at(i)
 		l.cursor = e.programs[rank].Walk(int(i - e.first[rank]))
 		if l.end = begin; isEmpty(l.cursor) {
 			l.end = ended
 		}
 		l.posts, l.step, l.aside, l.named = l.posts[:0], resolved{place: -1}, l.aside[:0], nil
-		if e.matches != nil {
-			e.lookaheads[i] = lookahead{cursor: l.cursor}
-		}
-		e.wake(i)
+		e.rendezvous.restart(i, l.cursor)
+		e.lanes.wake(i)
 	}
 }
 
 // launchAgain readies the brackets of a rank for its next call. Its host issues those that are
 // launched one by one right behind those of the call before.
-func (e *engine) launchAgain(rank int32) {
-	g, takes := e.gpu, unit.Time(0)
+func (g *gpus) launchAgain(rank int32) {
+	e, takes := g.e, unit.Time(0)
 	if g.isLaunched {
 		takes = g.ranks[rank].host - e.rules.Begin(rank, false).T
 	}

@@ -9,27 +9,41 @@
 //	                     E ◄──last byte has left──┘
 //
 // Some links are asked in order by themselves, because all that crosses them comes from one lane or
-// over one link before. They serve a request at once (sole.go): a ring then needs no events at all.
+// over one link before. They serve a request at once (uncontended.go): a ring then needs no events
+// at all.
 //
 // Lanes may go on before their bytes have left (a send buffer, a device that offloads), and large
 // messages may be asked for first (rendezvous). What a connection has to send is then a stream, in
 // order (stream.go, rendezvous.go).
 //
-// On a GPU, places on SMs and copy engines are also assigned at instants (rungpu.go): brackets come
-// to a gate (gate.go), kernels claim places for their blocks (kernels.go), and what crosses a
-// memory flows over it like a message over a link.
+// On a GPU, places on SMs and copy engines are also assigned at instants: brackets are launched
+// (launch.go), kernels claim places for their blocks (kernels.go), and what crosses a memory flows
+// over it like a message over a link.
 //
 // Most messages are received by a lane. Gets, silent puts and multimem are not: they cross links
 // like others, but concern no lane except the one that they hold. What a switch copies or adds up
 // is one transfer over several branches (multimem.go).
 //
-// Whole periods of loops are skipped where the state of a run comes back (periodic.go,
+// Whole periods of loops are skipped where the state of a run comes back (period.go,
 // snapshot.go).
 //
+// One loop (loop.go) has lanes carry out their steps (lane.go, step.go). Below it are layers. Each
+// has a state of its own, whose fields no other layer touches:
+//
+//	lanes        which of them may be able to go on         lane.go
+//	connections  slots, and messages that are on their way  connection.go, message.go
+//	links        packets, and requests in order             link.go, requests.go
+//	flows        what flows, and at which rates             flow.go
+//	writer       the compact log                            log.go
+//
+// What only some runs have stands beside the loop: repeater (steps that are the same again), ahead
+// and rendezvous (what is sent early, or asked for), branches (multimem), gpus, row (calls in a
+// row), and period.
+//
 // Package model alone defines how long things take and which comes first. Of a run that is to be
-// logged, the engine writes only times (tape.go, tapeway.go), and little more of brackets and
-// kernels (tapegpu.go). The rest of the log is computed from these when it is read (tapeorder.go,
-// read.go): what messages did (readmessage.go, readway.go) and what they waited for. The tests
-// compare it with a log that an observer of all that happens writes during the run (happening.go).
-// The package knows no other engine, and nothing of traces and critical paths.
+// logged, the engine writes only times (log.go, logway.go), and little more of brackets and kernels
+// (loggpu.go). The rest of the log is computed from these when it is read (logorder.go, expand.go):
+// what messages did (expandmessage.go, expandway.go) and what they waited for. The tests compare it
+// with a log that an observer of all that happens writes during the run (happening.go). The package
+// knows no other engine, and nothing of traces and critical paths.
 package event

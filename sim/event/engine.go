@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"collsim/schedule"
-	"collsim/sim/internal/flat"
 	"collsim/sim/model"
 	"collsim/unit"
 )
@@ -15,11 +14,11 @@ import (
 // a switch that does it; and a time beyond unit.Forever.
 func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, error) {
 	e := newEngine(s, env)
-	if e.findSole(); log != nil {
-		e.startTape(log)
+	if e.findUncontended(); log != nil {
+		e.startLog(log)
 	}
 	err := e.run()
-	if err != nil && e.isAhead { // it names what is found first: of all there is, the earliest
+	if err != nil && e.links.isAhead() { // it names what is found first: of all there is, the earliest
 		e = newEngine(s, env)
 		err = e.run()
 	}
@@ -32,16 +31,16 @@ func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, e
 	return e.finished(), nil
 }
 
-// writeLog fills the log, if there is one, from the tape. It is an error if there is too much on
-// it.
+// writeLog fills the log, if there is one, from the compact log. It is an error if there is too
+// much on it.
 func (e *engine) writeLog(log *model.Log) error {
-	if e.tape.heads == nil {
+	if !e.log.isOn() {
 		return nil
 	}
 	if e.totals.Steps > mostNumber { // also of those that are only counted
 		return errTooLong
 	}
-	log.Later(func() model.Records { return e.newReader(log) })
+	log.Later(func() model.Records { return newReader(e, log) })
 	return nil
 }
 
@@ -57,7 +56,7 @@ type Rest struct {
 func RunOn(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, *Rest, error) {
 	e := newEngine(s, env)
 	if log != nil {
-		e.startTape(log)
+		e.startLog(log)
 	}
 	if err := e.run(); err != nil {
 		return nil, nil, err
@@ -65,148 +64,90 @@ func RunOn(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals,
 	if err := e.writeLog(log); err != nil {
 		return nil, nil, err
 	}
-	rest := &Rest{Ends: make([]model.Moment, s.Spec.Ranks), At: e.now}
+	rest := &Rest{Ends: make([]model.Moment, s.Spec.Ranks), Hosts: e.gpu.hosts(), At: e.now}
 	for rank := range rest.Ends {
 		rest.Ends[rank] = e.rules.Begin(int32(rank), false)
 	}
-	for i := range e.lanes {
-		l := &e.lanes[i]
+	for i := range e.lanes.len() {
+		l := e.lanes.at(i)
 		rest.Ends[l.rank] = model.Later(rest.Ends[l.rank], l.end)
 	}
-	for i := range e.links {
-		rest.At = max(rest.At, e.links[i].free)
-	}
-	for i := 0; e.gpu != nil && i < len(e.gpu.ranks); i++ {
-		rest.Hosts = append(rest.Hosts, e.gpu.ranks[i].host)
+	for i := range e.links.len() {
+		rest.At = max(rest.At, e.links.at(i).free)
 	}
 	return e.finished(), rest, nil
 }
 
-// engine holds the state of a run, in flat arrays whose elements are named by their indices.
-// Elements that are over are used again, so that memory is that of the lanes, the connections and
-// what is in flight.
-type engine struct {
+// job describes what a run simulates. Nothing of it changes but the routes that the network has
+// found.
+type job struct {
 	rules    model.Rules
 	network  model.Network
-	totals   model.Totals
-	observer func(what happening, i, j int32, at unit.Time) // who watches; nil: nobody
-	tape     tape
-	gpu      *gpus // nil: the device has no GPU model
-	row      *row  // nil: every rank carries the schedule out once
+	programs []*schedule.Program
+	first    []int32 // lane of each rank among all, and their number
 	isFluid  bool
-	err      error // found where no error can be returned
-	turns    int   // since Env.Progress was called
-
-	programs   []*schedule.Program
-	first      []int32 // lane of each rank among all, and their number
-	lanes      []lane
-	unfinished int     // lanes that have not come to their end
-	ready      []int32 // lanes that may be able to go on
-	step       schedule.Step
-	moved      unit.Bytes   // n of e.step
-	isSized    bool         // whether its regions say so
-	keepSteps  bool         // where they are the same again
-	repeating  []repetition // of the steps, by place, of a program that is every rank's
-	sizes      sizes        // of the blocks that such steps move
-	plain      bool         // all that e.step sends are messages and no more
-
-	conns         []connection
-	connBy, tagBy flat.Table
-
-	messages    []message
-	freeMessage int32
-	marks       []mark
-	freeMark    int32
-
-	links     []link
-	isAhead   bool   // some links carry at once what asks for them
-	hasPrompt bool   // some of them whatever does
-	mostAhead int    // messages for which they do
-	behind    int    // requests for these in the queue
-	joins     []join // of the messages of multimem, under FIFO
-
-	waysBack []int32 // of the routes; −1: not asked yet
-
-	backlogs  []backlog  // of the lanes, where they go on before what they send has left; else nil
-	streams   []stream   // of the connections, and of silent puts; nil where no lane runs ahead
-	streamBy  flat.Table // of silent puts, by lane and rank
-	positions []position // of messages, in streams
-	rendezvous
-	figures
-
-	queue      flat.Heap[unit.Time] // of messages to flow, under fluid sharing
-	requests   requests             // of packets, under FIFO
-	packets    []packet
-	freePacket int32
-
-	fluid
-	period period
 }
 
-// link is the state of a link.
-type link struct {
-	model.Link
-	busy unit.Time
-	load unit.Bytes
-	free unit.Time // when it can carry the next message, under FIFO
+func newJob(s *schedule.Schedule, env *model.Env) job {
+	j := job{rules: model.NewRules(s, env), network: model.NewNetwork(env.Graph),
+		isFluid: env.Sharing == model.Fluid}
+	if j.rules.HasMemory() {
+		j.network.AddMemory(s.Spec.Ranks, env.Device.GPU.Memory(), j.isFluid)
+	}
+	lanes := int32(0)
+	for rank := range s.Spec.Ranks {
+		j.programs, j.first = append(j.programs, s.Program(rank)), append(j.first, lanes)
+		lanes += int32(j.programs[rank].Lanes())
+	}
+	j.first = append(j.first, lanes)
+	return j
+}
 
-	isSole   bool  // it is asked in order
-	isPrompt bool  // and carries at once whatever asks
-	pending  int32 // requests that are in the queue nevertheless
+// engine has the lanes of all ranks carry their steps out. Below it are layers, each with a state
+// of its own; they hold flat arrays, whose elements are named by their indices and used again when
+// they are over.
+type engine struct {
+	job
+	totals   model.Totals
+	observer func(what happening, i, j int32, at unit.Time) // who watches; nil: nobody
+	err      error                                          // found where no error can be returned
+	now      unit.Time                                      // the present instant
+	turns    int                                            // since Env.Progress was called
+
+	lanes   lanes
+	step    schedule.Step // that a lane is at
+	moved   unit.Bytes    // n of e.step
+	isSized bool          // whether its regions say so
+	plain   bool          // all that e.step sends are messages and no more
+
+	conns connections
+	links links // packets, under FIFO
+	flows flows // under fluid sharing, and over memories
+	log   writer
+
+	repeats    repeater   // of steps that loops carry out again
+	ahead      ahead      // what lanes have sent that has not left
+	rendezvous rendezvous // of messages that are asked for
+	branches   branches   // of messages of multimem
+	gpu        *gpus      // nil: the device has no GPU model
+	row        *row       // nil: every rank carries the schedule out once
+	period     period
 }
 
 func newEngine(s *schedule.Schedule, env *model.Env) *engine {
-	e := &engine{rules: model.NewRules(s, env), network: model.NewNetwork(env.Graph),
-		connBy: flat.NewTable(), tagBy: flat.NewTable(),
-		freeMessage: -1, freeMark: -1, freePacket: -1, rendezvous: rendezvous{freePost: -1}}
-	e.isFluid = env.Sharing == model.Fluid
-	if e.rules.HasMemory() {
-		e.network.AddMemory(s.Spec.Ranks, env.Device.GPU.Memory(), e.isFluid)
-	}
-	e.links = make([]link, len(e.network.Links))
-	for i := range e.links {
-		e.links[i].Link = e.network.Links[i]
-	}
-	e.requests = newRequests(len(e.links))
-	e.newLanes()
-	if env.Device.HasMessage() {
-		e.late, e.putLatency = []unit.Time{}, make([]unit.Time, len(e.lanes))
-	}
-	e.startStreams()
+	e := &engine{job: newJob(s, env)}
+	e.lanes = newLanes(&e.job)
+	e.links = newLinks(&e.network, e.isFluid)
+	e.conns = newConnections(&e.rules, int(e.lanes.len()))
+	e.ahead, e.rendezvous, e.branches = newAhead(e), newRendezvous(e), branches{e: e}
 	if e.rules.HasGPU() {
-		e.startGPU()
+		e.gpu = newGPUs(e)
 	}
 	if e.isFluid || e.rules.HasMemory() {
-		e.fair = model.NewDrain(&e.network)
+		e.flows = flows{Drain: model.NewDrain(&e.network), least: int(e.lanes.len())}
 	}
-	e.keepSteps = e.keepsSteps()
-	for i := len(e.lanes) - 1; i >= 0; i-- {
-		e.wake(int32(i))
-	}
+	e.repeats, e.period = newRepeater(e), period{e: e}
 	return e
-}
-
-// newLanes makes the lanes of all ranks.
-func (e *engine) newLanes() {
-	s, lanes := e.rules.Schedule, 0
-	for rank := range s.Spec.Ranks {
-		e.programs = append(e.programs, s.Program(rank))
-		lanes += e.programs[rank].Lanes()
-	}
-	e.lanes, e.ready = make([]lane, 0, lanes), make([]int32, 0, lanes)
-	for rank, p := range e.programs {
-		e.first = append(e.first, int32(len(e.lanes)))
-		for i := range p.Lanes() {
-			cursor := p.Walk(i)
-			e.lanes = append(e.lanes, lane{cursor: cursor, rank: int32(rank),
-				end: e.rules.Begin(int32(rank), !isEmpty(cursor)), channel: int32(p.Channel(i)),
-				part: int32(p.Part(i)), slices: int32(p.Slices(i)), slots: e.rules.SlotsOf(p.Slots(i)),
-				in: -1, out: -1, sends: -1, waiters: -1,
-				step: resolved{place: -1}, key: model.LaneKey(i)})
-		}
-	}
-	e.first = append(e.first, int32(len(e.lanes)))
-	e.unfinished = len(e.lanes)
 }
 
 // isEmpty reports whether a lane at whose beginning a cursor is has no step of its own.
@@ -218,37 +159,18 @@ func isEmpty(c schedule.Cursor) bool {
 	return c.Edge()
 }
 
-// run simulates the schedule to its end.
-func (e *engine) run() error {
-	e.startPeriod()
-	loop := e.runFIFO
-	switch {
-	case e.gpu != nil:
-		loop = e.runGPU
-	case e.isFluid:
-		loop = e.runFluid
-	}
-	if err := loop(); err != nil {
-		return err
-	}
-	if e.unfinished > 0 {
-		return e.stall()
-	}
-	return e.unreceived()
-}
-
 // finished sums up a run that has come to its end.
 func (e *engine) finished() *model.Totals {
 	r := &e.totals
-	r.LaneEnd = make([]unit.Time, len(e.lanes))
-	for i := range e.lanes {
-		r.LaneEnd[i] = e.lanes[i].end.T
+	r.LaneEnd = make([]unit.Time, e.lanes.len())
+	for i := range e.lanes.len() {
+		r.LaneEnd[i] = e.lanes.at(i).end.T
 		r.Time = max(r.Time, r.LaneEnd[i])
 	}
 	wires := e.network.Wires
 	r.LinkBusy, r.LinkLoad = make([]unit.Time, wires), make([]unit.Bytes, wires)
-	for i := range e.links[:wires] {
-		l := &e.links[i]
+	for i := range wires {
+		l := e.links.at(i)
 		if e.isFluid {
 			l.busy = l.load.Over(l.Bandwidth)
 		}
@@ -269,7 +191,7 @@ func (e *engine) tooLate(i int32) {
 
 // place says where a lane is.
 func (e *engine) place(i int32) string {
-	l := &e.lanes[i]
+	l := e.lanes.at(i)
 	return fmt.Sprintf("rank %d lane %d step %d", l.rank, i-e.first[l.rank], l.cursor.Step)
 }
 
@@ -277,8 +199,8 @@ func (e *engine) place(i int32) string {
 // names: the first that has any, by lanes, class and tag.
 func (e *engine) unreceived() error {
 	var held *connection
-	for i := range e.conns {
-		if c := &e.conns[i]; c.head >= 0 && (held == nil || c.before(held)) {
+	for i := range e.conns.len() {
+		if c := e.conns.at(i); c.queue.First >= 0 && (held == nil || c.before(held)) {
 			held = c
 		}
 	}
@@ -286,10 +208,10 @@ func (e *engine) unreceived() error {
 		return nil
 	}
 	n := 0
-	for m := held.head; m >= 0; m = e.messages[m].next {
+	for m := held.queue.First; m >= 0; m = e.conns.next(m) {
 		n++
 	}
-	src, dst := &e.lanes[held.src], &e.lanes[held.dst]
+	src, dst := e.lanes.at(held.src), e.lanes.at(held.dst)
 	v := &schedule.Violation{Kind: schedule.Unmatched, Rank: int(src.rank),
 		Lane: int(held.src - e.first[src.rank]), Step: -1, Chunk: -1}
 	return v.Say("%d messages to %v are never received", n, schedule.At{

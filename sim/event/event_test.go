@@ -39,7 +39,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		other := model.NewLog(&env, true)
 		e := newEngine(s, &env)
 		e.logTo(other)
-		rng.Shuffle(len(e.ready), func(i, j int) { e.ready[i], e.ready[j] = e.ready[j], e.ready[i] })
+		shuffle(rng, e.lanes.ready)
 		require.NoError(t, e.run())
 		require.Equal(t, want, e.finished())
 		other.Read()
@@ -78,7 +78,7 @@ func TestSlotsAreUsedAgain(t *testing.T) {
 		e := newEngine(s, &env)
 		require.NoError(t, e.run())
 		require.EqualValues(t, 64*126, e.finished().Messages)
-		require.LessOrEqual(t, len(e.marks), 3*len(e.conns))
+		require.LessOrEqual(t, e.conns.marks.Len(), 3*int(e.conns.len()))
 	}
 }
 
@@ -96,8 +96,8 @@ func TestNothingOvertakes(t *testing.T) {
 		e.logTo(log)
 		require.NoError(t, e.run())
 		log.Read()
-		for i := range e.backlogs {
-			require.Negative(t, e.backlogs[i].first, "all have left")
+		for i := range e.ahead.backlogs {
+			require.Negative(t, e.ahead.backlogs[i].first, "all have left")
 		}
 		for _, m := range log.Messages {
 			if !m.ByLeft {
@@ -126,9 +126,14 @@ func BenchmarkJittered(b *testing.B) {
 			for b.Loop() {
 				e := newEngine(s, &env)
 				require.NoError(b, e.run())
-				visits += e.fair.Visits
+				visits += e.flows.Visits
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(visits), "ns/visit")
 		})
 	}
+}
+
+// shuffle puts a list in any order.
+func shuffle(rng *rand.Rand, list []int32) {
+	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 }

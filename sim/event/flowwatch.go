@@ -7,7 +7,7 @@ import (
 )
 
 // flowWatch records, for flows that share links, how much time each link costs a flow, and how fast
-// links carry. A run, or a reader of its tape, reports all events to it in order.
+// links carry. A run, or a reader of its compact log, reports all events to it in order.
 type flowWatch struct {
 	fair     *model.Drain
 	network  *model.Network

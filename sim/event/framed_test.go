@@ -32,12 +32,12 @@ func TestFramedLoops(t *testing.T) {
 				require.NoError(t, err)
 				env := model.Env{Graph: g, Device: device.Ideal(), Sharing: sharing, Slots: 8}
 				kept, alone := newEngine(s, &env), newEngine(s, &env)
-				kept.findSole()
-				alone.keepSteps = false
+				kept.findUncontended()
+				alone.repeats.isOff = true
 				require.NoError(t, kept.run(), name)
 				require.NoError(t, alone.run(), name)
-				require.True(t, kept.isAhead, name)
-				require.NotEmpty(t, kept.lanes[0].step.sizes, name)
+				require.True(t, kept.links.isAhead(), name)
+				require.NotEmpty(t, kept.lanes.at(0).step.sizes, name)
 				require.Equal(t, alone.finished(), kept.finished(), name)
 				hops := unit.Time(map[string]int64{"ring": 1, "switch": 2}[preset])
 				wire := framing.Wire(4 * block)

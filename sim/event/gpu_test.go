@@ -35,7 +35,7 @@ func TestOrderDoesNotMatterOnGPU(t *testing.T) {
 		require.Equal(t, err, sameErr)
 		e := newEngine(s, &env)
 		e.logTo(other)
-		rng.Shuffle(len(e.ready), func(i, j int) { e.ready[i], e.ready[j] = e.ready[j], e.ready[i] })
+		shuffle(rng, e.lanes.ready)
 		sameErr = e.run()
 		if err != nil {
 			stalls++

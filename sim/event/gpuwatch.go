@@ -31,9 +31,9 @@ var seen = [...]func(w *gpuWatch, i, j int32, at unit.Time){
 	smsChange: (*gpuWatch).smsChange,
 }
 
-// reportGPU reports to the observer of the GPUs what happens at a time.
-func (e *engine) reportGPU(what gpuHappening, i, j int32, at unit.Time) {
-	if w := e.gpu.watch; w != nil {
+// report reports to the observer of the GPUs what happens at a time.
+func (g *gpus) report(what gpuHappening, i, j int32, at unit.Time) {
+	if w := g.watch; w != nil {
 		seen[what](w, i, j, at)
 	}
 }
@@ -56,7 +56,7 @@ type gpuWatch struct {
 type named struct{ lane, step int32 }
 
 // lastOf names the last step that a lane has begun.
-func (e *engine) lastOf(lane int32) named { return named{lane, e.gpu.lanes[lane].steps - 1} }
+func (g *gpus) lastOf(lane int32) named { return named{lane, g.lanes[lane].steps - 1} }
 
 // cause names what something waited for, and until when.
 type cause struct {
@@ -79,7 +79,7 @@ func (f *freed) give(at unit.Time, lane int32, step named) {
 }
 
 func newGPUWatch(e *engine, log *model.Log) *gpuWatch {
-	lanes, brackets, ranks := len(e.lanes), len(e.gpu.brackets), len(e.programs)
+	lanes, brackets, ranks := e.lanes.len(), len(e.gpu.brackets), len(e.programs)
 	w := &gpuWatch{e: e, log: log, causes: make([]cause, lanes), kernels: make([]int32, lanes),
 		last: make([]named, brackets), brackets: make([]int32, brackets),
 		places: make([]freed, ranks), engines: make([]freed, ranks)}
@@ -87,7 +87,7 @@ func newGPUWatch(e *engine, log *model.Log) *gpuWatch {
 		w.last[i].step, w.brackets[i] = -1, -1
 	}
 	if log.Counters != nil {
-		log.Counters = append(log.Counters, make([]model.Counter, len(e.links)-int(e.network.Wires))...)
+		log.Counters = append(log.Counters, make([]model.Counter, e.links.len()-e.network.Wires)...)
 		log.Busy = make([][]model.Level, ranks)
 	}
 	return w
@@ -96,19 +96,19 @@ func newGPUWatch(e *engine, log *model.Log) *gpuWatch {
 // bracketReady remembers why a bracket is not ready sooner.
 func (w *gpuWatch) bracketReady(i, number int32, at unit.Time) {
 	e := w.e
-	b, rank := &e.gpu.brackets[number], e.lanes[i].rank
+	b, rank := &e.gpu.brackets[number], e.lanes.at(i).rank
 	c := cause{model.HostLaunch, named{i, -1}, at}
 	if e.rules.Arrives(rank, b.Issued).T < at {
 		ended := unit.Time(0)
-		if c.what, c.by = model.StepBefore, e.lastOf(i); c.by.step >= 0 {
-			ended = e.lanes[i].end.T
+		if c.what, c.by = model.StepBefore, e.gpu.lastOf(i); c.by.step >= 0 {
+			ended = e.lanes.at(i).end.T
 		}
 		for _, v := range e.step.Await {
 			on := e.first[rank] + v.Lane
 			if v.Value <= 0 {
 				continue
 			}
-			if posted := e.lanes[on].posts[v.Value-1].T; posted > ended {
+			if posted := e.lanes.at(on).posts[v.Value-1].T; posted > ended {
 				c.what, c.by, ended = model.EventPost, named{on, v.Value}, posted
 			}
 		}
@@ -127,7 +127,7 @@ func (w *gpuWatch) bracketBegins(i, number int32, at unit.Time) {
 		}
 		c.by, c.at = f.step, at
 	}
-	w.e.writeCause(i, 0, c)
+	w.e.log.cause(named{i, w.e.gpu.lanes[i].steps}, c)
 	if w.log.Brackets == nil || w.brackets[number] >= 0 {
 		return
 	}
@@ -159,7 +159,7 @@ func (w *gpuWatch) nameOf(number *bracket) string {
 
 func (w *gpuWatch) bracketLeft(i, number int32, at unit.Time) {
 	if b := &w.e.gpu.brackets[number]; b.ended.T == at {
-		w.last[number] = w.e.lastOf(i)
+		w.last[number] = w.e.gpu.lastOf(i)
 	}
 }
 
@@ -177,11 +177,11 @@ func (w *gpuWatch) bracketOver(number, _ int32, at unit.Time) {
 
 func (w *gpuWatch) kernelReady(i, _ int32, at unit.Time) {
 	e := w.e
-	if e.gpu.lanes[i].gate == passed {
+	if e.gpu.lanes[i].launch == launched {
 		return
 	}
-	c := cause{model.StepBefore, e.lastOf(i), at}
-	if at != e.lanes[i].end.T {
+	c := cause{model.StepBefore, e.gpu.lastOf(i), at}
+	if at != e.lanes.at(i).end.T {
 		c.what, c.by = model.EventPost, e.postAt(i, at)
 	} else if c.by.step < 0 {
 		c.what = model.RankStart
@@ -193,8 +193,8 @@ func (w *gpuWatch) kernelReady(i, _ int32, at unit.Time) {
 // if there is none.
 func (e *engine) postAt(i int32, at unit.Time) named {
 	for _, v := range e.step.Await {
-		on := e.first[e.lanes[i].rank] + v.Lane
-		if v.Value > 0 && e.lanes[on].posts[v.Value-1].T == at {
+		on := e.first[e.lanes.at(i).rank] + v.Lane
+		if v.Value > 0 && e.lanes.at(on).posts[v.Value-1].T == at {
 			return named{on, v.Value}
 		}
 	}
@@ -204,18 +204,18 @@ func (e *engine) postAt(i int32, at unit.Time) named {
 // kernelBegins remembers what a kernel has waited for besides, and that it has begun.
 func (w *gpuWatch) kernelBegins(i, _ int32, start unit.Time) {
 	e, c := w.e, &w.causes[i]
-	rank, open := e.lanes[i].rank, e.gpu.lanes[i].open
+	rank, open := e.lanes.at(i).rank, e.gpu.lanes[i].open
 	ready := c.at
 	if start > c.at {
 		c.what, c.by, c.at = model.Places, w.places[rank].step, start
 	}
-	e.writeCause(i, 1, c)
+	e.log.cause(e.gpu.lastOf(i), c)
 	e.report(kernelHasBegun, i, 0, start)
 	w.kernels[i] = -1
 	if w.log.Brackets == nil {
 		return
 	}
-	claim := &e.gpu.claims[e.gpu.lanes[i].claim]
+	claim := e.gpu.claims.At(e.gpu.lanes[i].claim)
 	if open >= 0 {
 		if r := &w.log.Brackets[w.brackets[open]]; e.gpu.brackets[open].mark.Name == "" &&
 			r.Blocks == 0 && r.Lanes == 1 && e.rules.Schedule.Parts() == nil {
@@ -237,8 +237,8 @@ func (w *gpuWatch) kernelEnds(i, _ int32, at unit.Time) {
 }
 
 func (w *gpuWatch) blocksEnd(number, _ int32, at unit.Time) {
-	lane := w.e.gpu.waves[number].lane
-	w.places[w.e.lanes[lane].rank].give(at, lane, w.e.lastOf(lane))
+	lane := w.e.gpu.waves.At(number).lane
+	w.places[w.e.lanes.at(lane).rank].give(at, lane, w.e.gpu.lastOf(lane))
 }
 
 // smsChange counts the SMs that have a block.

@@ -29,8 +29,8 @@ const (
 	ratesChange // of the flows of fair.Members, on the links it has touched, to Next
 
 	handedOver   // message i to the send buffer, by then
-	posted       // message i to its lane's queue, with mark j, by then
-	postLeft     // mark j of lane i's queue had left by then, later than all else its step awaits
+	posted       // message i to its lane's queue, as post j, by then
+	postLeft     // post j of lane i's queue had left by then, later than all else its step awaits
 	bufferDrains // message i of lane j has left, as late as all that have left before, or later
 	bufferClear  // all that lane i has sent had left by then, later than all else its step awaits
 

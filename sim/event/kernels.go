@@ -15,27 +15,22 @@ type wave struct {
 	takes   unit.Time
 	ends    unit.Time // no sooner: its arithmetic
 	message int32     // its flow, −1 for none
-	written int32     // its number among those on the tape
-	next    int32     // of those that are free
+	written int32     // its number among those in the compact log
 }
 
-func (e *engine) newWave(w wave) int32 {
-	g := e.gpu
-	i := g.freeWave
-	if i < 0 {
-		g.waves = append(g.waves, w)
-		return int32(len(g.waves) - 1)
-	}
-	g.freeWave = g.waves[i].next
-	w.sms = append(g.waves[i].sms[:0], w.sms...)
-	g.waves[i] = w
+// newWave adds a wave.
+func (g *gpus) newWave(w wave) int32 {
+	i := g.waves.Take()
+	w.sms = append(g.waves.At(i).sms[:0], w.sms...)
+	*g.waves.At(i) = w
 	return i
 }
 
 // dispatches has the step in e.step claim places, where it is a kernel whose bracket has none. It
 // reports whether it is one.
-func (e *engine) dispatches(i int32) bool {
-	g, l, s := e.gpu, &e.lanes[i], &e.step
+func (g *gpus) dispatches(i int32) bool {
+	e := g.e
+	l, s := e.lanes.at(i), &e.step
 	x := &g.lanes[i]
 	if s.Kernel == nil || x.holds {
 		return false
@@ -45,7 +40,7 @@ func (e *engine) dispatches(i int32) bool {
 		return true
 	}
 	at := l.end
-	if x.gate != passed {
+	if x.launch != launched {
 		t, known := e.events(i)
 		if !known {
 			return true
@@ -59,142 +54,150 @@ func (e *engine) dispatches(i int32) bool {
 		mark, who.Priority, who.Order = b.mark, e.rules.Priority(b.mark), b.Order
 	}
 	op := *s.Kernel
-	x.claim = e.newClaim(claim{Claim: who, bracket: -1, lane: i, rank: l.rank, ready: at,
+	x.claim = g.claims.Put(claim{Claim: who, bracket: -1, lane: i, rank: l.rank, ready: at,
 		perSM: e.rules.PerSM(mark), grid: e.rules.GridOf(l.rank, &op, mark)})
 	l.waits = forPlaces
-	e.reportGPU(kernelReady, i, 0, at.T)
+	g.report(kernelReady, i, 0, at.T)
 	g.at(at.T, claimComes, x.claim)
 	return true
 }
 
 // needsPlaces reports whether a kernel takes any time.
-func (e *engine) needsPlaces(c *claim) bool {
-	return c.grid.Blocks > 0 && (c.grid.Time > 0 || c.grid.Starts() || e.moves(&c.grid))
+func (g *gpus) needsPlaces(c *claim) bool {
+	return c.grid.Blocks > 0 && (c.grid.Time > 0 || c.grid.Starts() || g.moves(&c.grid))
 }
 
 // moves reports whether a kernel's blocks cross the memory.
-func (e *engine) moves(g *model.Grid) bool {
-	return e.rules.HasMemory() && g.Moves()
+func (g *gpus) moves(grid *model.Grid) bool {
+	return g.e.rules.HasMemory() && grid.Moves()
 }
 
 // placeGrid gives the blocks of a kernel places, and reports whether all have had one.
-func (e *engine) placeGrid(number int32, now unit.Time) bool {
-	g := e.gpu
-	c := &g.claims[number]
+func (g *gpus) placeGrid(number int32, now unit.Time) bool {
+	c := g.claims.At(number)
 	r, left := &g.ranks[c.rank], c.grid.Blocks-c.placed
-	w := e.newWave(wave{claim: number, lane: c.lane, message: -1})
-	sms := model.Place(r.free, model.BlockShare(c.perSM), left, g.waves[w].sms)
+	w := g.newWave(wave{claim: number, lane: c.lane, message: -1})
+	sms := model.Place(r.free, model.BlockShare(c.perSM), left, g.waves.At(w).sms)
 	n := int64(len(sms))
-	if g.waves[w].sms = sms; n == 0 {
-		g.waves[w].next, g.freeWave = g.freeWave, w
+	if g.waves.At(w).sms = sms; n == 0 {
+		g.waves.Drop(w)
 		return false
 	}
 	if !c.begun {
-		e.beginKernel(number, now)
-		c = &g.claims[number]
+		g.beginKernel(number, now)
+		c = g.claims.At(number)
 	}
 	takes, bytes := c.grid.Wave(c.placed, n)
-	g.waves[w].takes = takes
+	g.waves.At(w).takes = takes
 	c.placed += n
 	c.running++
-	e.addFlow(w, bytes)
-	e.beginWave(w, now)
+	g.addFlow(w, bytes)
+	g.beginWave(w, now)
 	return n == left
 }
 
 // addFlow makes what a wave moves a message over its rank's memory.
-func (e *engine) addFlow(number int32, n unit.Bytes) {
-	w := &e.gpu.waves[number]
+func (g *gpus) addFlow(number int32, n unit.Bytes) {
+	e, w := g.e, g.waves.At(number)
 	if n == 0 {
 		return
 	}
 	w.limit = model.CapOf(n, w.takes)
-	w.message = e.newMessage(message{kind: computing, bytes: n, lane: w.lane, conn: -1, post: -1,
-		route: e.network.Memory(e.lanes[w.lane].rank), pacer: model.BlockPace,
-		key: e.lanes[w.lane].key})
-	e.lanes[w.lane].key++
-	e.messages[w.message].also = number
+	w.message = e.conns.add(message{kind: computing, bytes: n, lane: w.lane, conn: -1, post: -1,
+		route: e.network.Memory(e.lanes.at(w.lane).rank), pacer: model.BlockPace,
+		key: e.lanes.at(w.lane).key})
+	e.lanes.at(w.lane).key++
+	e.conns.message(w.message).also = number
 }
 
+// limitOf returns the highest rate of a wave's flow.
+func (g *gpus) limitOf(wave int32) uint64 { return g.waves.At(wave).limit }
+
 // beginWave lets a wave run.
-func (e *engine) beginWave(number int32, now unit.Time) {
-	w := &e.gpu.waves[number]
+func (g *gpus) beginWave(number int32, now unit.Time) {
+	w := g.waves.At(number)
 	w.ends = min(now+w.takes, unit.Forever)
-	e.writeWave(w, now)
+	if e := g.e; e.log.isOn() {
+		x := waved{of: g.lastOf(w.lane), begin: now}
+		if w.message >= 0 {
+			x.bytes, x.limit = e.conns.message(w.message).bytes, w.limit
+		}
+		w.written = e.log.wave(x)
+	}
 	if w.message < 0 {
-		e.gpu.at(w.ends, waveEnds, number)
+		g.at(w.ends, waveEnds, number)
 		return
 	}
-	e.beginFlow(w.message, now)
+	g.beginFlow(w.message, now)
 }
 
 // beginFlow lets a message cross a memory.
-func (e *engine) beginFlow(m int32, now unit.Time) {
-	x := &e.messages[m]
+func (g *gpus) beginFlow(m int32, now unit.Time) {
+	e := g.e
+	x := e.conns.message(m)
 	x.since = model.Moment{T: now}
 	e.report(asksAfter, m, -1, now)
-	e.links[e.network.LinksOf(&e.network.Routes[x.route])[0]].load += x.bytes
+	e.links.at(e.network.LinksOf(&e.network.Routes[x.route])[0]).load += x.bytes
 	e.now = now
 	e.startFlow(m)
 }
 
 // crossedMemory continues a wave, or a copy, whose flow over the memory has been drained.
-func (e *engine) crossedMemory(m int32, now unit.Time) {
-	x := &e.messages[m]
+func (g *gpus) crossedMemory(m int32, now unit.Time) {
+	e := g.e
+	x := e.conns.message(m)
 	if x.kind == copying {
 		lane := x.lane
-		e.writeDrained(m, now)
+		if e.log.isOn() && e.conns.isLogged(x) {
+			e.log.write(aPacket, x.entry, now)
+		}
 		e.report(messageLeaves, m, 0, now)
-		e.dropMessage(m)
+		e.conns.drop(m)
 		e.oneDone(lane, model.Moment{T: now})
 		return
 	}
-	if w := &e.gpu.waves[x.also]; now < w.ends {
-		e.gpu.at(w.ends, waveEnds, x.also)
+	if w := g.waves.At(x.also); now < w.ends {
+		g.at(w.ends, waveEnds, x.also)
 		return
 	}
-	e.endWave(x.also, now)
+	g.endWave(x.also, now)
 }
 
 // endWave gives back the places of a wave.
-func (e *engine) endWave(number int32, now unit.Time) {
-	g := e.gpu
-	w := &g.waves[number]
-	if e.tape.heads != nil {
-		e.tape.waves[w.written].end = now
-	}
+func (g *gpus) endWave(number int32, now unit.Time) {
+	e, w := g.e, g.waves.At(number)
+	e.log.waveEnds(w.written, now)
 	if w.message >= 0 {
 		e.report(messageLeaves, w.message, 0, now)
-		e.dropMessage(w.message)
+		e.conns.drop(w.message)
 	}
 	claim, lane := w.claim, w.lane
-	e.reportGPU(blocksEnd, number, 0, now)
+	g.report(blocksEnd, number, 0, now)
 	if claim >= 0 {
-		c := &g.claims[claim]
+		c := g.claims.At(claim)
 		r := &g.ranks[c.rank]
 		for _, k := range w.sms {
 			r.free[k] += model.BlockShare(c.perSM)
 		}
-		e.dirty(c.rank)
+		g.markDirty(c.rank)
 	}
-	w.next, g.freeWave = g.freeWave, number
+	g.waves.Drop(number)
 	if claim < 0 {
 		e.oneDone(lane, model.Moment{T: now})
 		return
 	}
-	c := &g.claims[claim]
+	c := g.claims.At(claim)
 	if c.running--; c.running == 0 && c.placed == c.grid.Blocks {
-		e.endKernel(claim, now)
+		g.endKernel(claim, now)
 	}
 }
 
 // beginKernel starts the sub-step that computes a claim's kernel: its first blocks have their
 // places.
-func (e *engine) beginKernel(number int32, now unit.Time) {
-	g := e.gpu
-	c := &g.claims[number]
+func (g *gpus) beginKernel(number int32, now unit.Time) {
+	e, c := g.e, g.claims.At(number)
 	c.begun = true
-	l := &e.lanes[c.lane]
+	l := e.lanes.at(c.lane)
 	e.programs[l.rank].Load(&l.cursor, &e.step)
 	e.totals.Steps++
 	start := model.Later(c.ready, model.Moment{T: now})
@@ -204,40 +207,45 @@ func (e *engine) beginKernel(number int32, now unit.Time) {
 	if len(e.step.To) > 0 {
 		e.moved = e.size(l)
 	}
-	g.lanes[c.lane].gate = shut
+	g.lanes[c.lane].launch = notLaunched
 	g.lanes[c.lane].steps++
-	if e.tape.heads != nil {
-		e.writeBegin(c.lane, 0, start.T)
+	if e.log.isOn() {
+		e.log.begin(c.lane, 0, start.T)
 	}
-	e.reportGPU(kernelBegins, c.lane, 0, start.T)
+	g.report(kernelBegins, c.lane, 0, start.T)
 }
 
 // endKernel ends that sub-step.
-func (e *engine) endKernel(number int32, now unit.Time) {
-	c := &e.gpu.claims[number]
+func (g *gpus) endKernel(number int32, now unit.Time) {
+	c := g.claims.At(number)
 	lane, at := c.lane, model.Later(c.ready, model.Moment{T: now})
-	e.gpu.lanes[lane].claim = -1
-	e.dropClaim(number)
-	e.reportGPU(kernelEnds, lane, 0, at.T)
-	e.oneDone(lane, at)
+	g.lanes[lane].claim = -1
+	g.claims.Drop(number)
+	g.report(kernelEnds, lane, 0, at.T)
+	g.e.oneDone(lane, at)
 }
 
 // copies reports whether the sub-step in e.step copies over its rank's memory.
-func (e *engine) copies() bool {
-	return e.gpu != nil && model.IsCopy(&e.step) && e.rules.HasMemory() && e.moved > 0
+func (g *gpus) copies() bool {
+	if g == nil {
+		return false
+	}
+	e := g.e
+	return model.IsCopy(&e.step) && e.rules.HasMemory() && e.moved > 0
 }
 
 // engage lets the sub-step in e.step, whose D is known, use its device: a copy crosses the memory,
 // and a kernel whose bracket has places computes on them.
-func (e *engine) engage(i int32) {
-	g, l, s := e.gpu, &e.lanes[i], &e.step
+func (g *gpus) engage(i int32) {
+	e := g.e
+	l, s := e.lanes.at(i), &e.step
 	x := &g.lanes[i]
-	x.gate = shut
+	x.launch = notLaunched
 	d := l.until.T
 	switch {
 	case d >= unit.Forever:
-	case e.copies():
-		m := e.newMessage(message{kind: copying, bytes: model.Copies(e.moved), lane: i, conn: -1,
+	case g.copies():
+		m := e.conns.add(message{kind: copying, bytes: model.Copies(e.moved), lane: i, conn: -1,
 			post: -1, route: e.network.Memory(l.rank), key: l.key,
 			pacer: model.CopyPacer(x.pacer == model.EnginePace)})
 		l.key++
@@ -249,11 +257,11 @@ func (e *engine) engage(i int32) {
 		op := *s.Kernel
 		grid := e.rules.GridOf(l.rank, &op, b.mark)
 		takes, n := grid.Resident(b.places)
-		if !e.moves(&grid) {
+		if !g.moves(&grid) {
 			n = 0
 		}
-		w := e.newWave(wave{claim: -1, lane: i, takes: takes, message: -1})
-		e.addFlow(w, n)
+		w := g.newWave(wave{claim: -1, lane: i, takes: takes, message: -1})
+		g.addFlow(w, n)
 		l.pending++
 		g.at(d, waveBegins, w)
 	}

@@ -2,6 +2,7 @@ package event
 
 import (
 	"collsim/schedule"
+	"collsim/sim/internal/flat"
 	"collsim/sim/model"
 	"collsim/unit"
 )
@@ -33,9 +34,10 @@ type lane struct {
 	waiters  int32 // the lanes that wait for its posts, −1 for none
 	next     int32 // lane that waits for the same lane's posts
 
-	// Posted sends of a device that offloads, in order: marks that say when each has left. Those whose
-	// place in the queue has been taken again are forgotten.
-	oldest, newest, outstanding int32
+	// posted are the sends of a device that offloads, in order. Those whose place in the queue has
+	// been taken again are forgotten.
+	posted      flat.Chain
+	outstanding int32
 }
 
 // waiting names the kind of thing that a lane waits for.
@@ -57,30 +59,84 @@ const (
 func (l *lane) received() []int32 { return l.named[:l.receives] }
 func (l *lane) sent() []int32     { return l.named[l.receives:] }
 
-// wake puts a lane among those that may be able to go on.
-func (e *engine) wake(i int32) {
-	if l := &e.lanes[i]; !l.isReady {
-		l.isReady, l.waits = true, forNothing
-		e.ready = append(e.ready, i)
+// lanes holds the lanes of all ranks.
+type lanes struct {
+	list       []lane
+	unfinished int     // lanes that have not come to their end
+	ready      []int32 // lanes that may be able to go on
+}
+
+// inStep counts the lanes that are in a step.
+func (ls *lanes) inStep() (n int64) {
+	for i := range ls.list {
+		if ls.list[i].waits == forStep {
+			n++
+		}
 	}
+	return n
+}
+
+// newLanes makes the lanes of all ranks. All of them are ready, the first lane first.
+func newLanes(j *job) lanes {
+	ls := lanes{list: make([]lane, 0, j.first[len(j.programs)])}
+	for rank, p := range j.programs {
+		for i := range p.Lanes() {
+			cursor := p.Walk(i)
+			ls.list = append(ls.list, lane{cursor: cursor, rank: int32(rank),
+				end: j.rules.Begin(int32(rank), !isEmpty(cursor)), channel: int32(p.Channel(i)),
+				part: int32(p.Part(i)), slices: int32(p.Slices(i)), slots: j.rules.SlotsOf(p.Slots(i)),
+				in: -1, out: -1, sends: -1, waiters: -1, posted: flat.NewChain(),
+				step: resolved{place: -1}, key: model.LaneKey(i)})
+		}
+	}
+	ls.unfinished, ls.ready = len(ls.list), make([]int32, 0, len(ls.list))
+	for i := ls.len() - 1; i >= 0; i-- {
+		ls.wake(i)
+	}
+	return ls
+}
+
+func (ls *lanes) len() int32       { return int32(len(ls.list)) }
+func (ls *lanes) at(i int32) *lane { return &ls.list[i] }
+
+// wake puts a lane among those that may be able to go on.
+func (ls *lanes) wake(i int32) {
+	if l := &ls.list[i]; !l.isReady {
+		l.isReady, l.waits = true, forNothing
+		ls.ready = append(ls.ready, i)
+	}
+}
+
+// isIdle reports whether no lane may be able to go on, and areOver whether all have come to their
+// end.
+func (ls *lanes) isIdle() bool  { return len(ls.ready) == 0 }
+func (ls *lanes) areOver() bool { return ls.unfinished == 0 }
+
+// finish counts a lane that has come to its end.
+func (ls *lanes) finish() { ls.unfinished-- }
+
+// next takes a lane of those that may be able to go on.
+func (ls *lanes) next() (i int32, l *lane) {
+	last := len(ls.ready) - 1
+	i = ls.ready[last]
+	ls.ready, l = ls.ready[:last], &ls.list[i]
+	l.isReady = false
+	return i, l
 }
 
 // runLanes lets every lane that is awake go on as far as it can. In what order does not matter:
 // each finds only times that are final.
 func (e *engine) runLanes() error {
 	turn(e)
-	for len(e.ready) > 0 {
+	for !e.lanes.isIdle() {
 		turn(e)
-		i := e.ready[len(e.ready)-1]
-		e.ready = e.ready[:len(e.ready)-1]
-		l := &e.lanes[i]
-		l.isReady = false
+		i, l := e.lanes.next()
 		if l.cursor.Done() {
 			if e.gpu != nil {
-				e.leave(i)
+				e.gpu.leave(i)
 			}
-			if l.waits = forEver; e.row == nil || e.endsCall(i) {
-				e.unfinished--
+			if l.waits = forEver; e.row == nil || e.row.endsCall(i) {
+				e.lanes.finish()
 			}
 			if e.err != nil {
 				return e.err
@@ -88,7 +144,7 @@ func (e *engine) runLanes() error {
 			continue
 		}
 		if l.isKept() || l.takesUp() {
-			e.repeat(i)
+			e.repeats.repeat(i)
 		} else {
 			e.programs[l.rank].Load(&l.cursor, &e.step)
 			if start, known := e.start(i); known {
@@ -109,15 +165,15 @@ func (e *engine) runLanes() error {
 // asked for in the same order as in the untimed executor, so that both report a stall in the same
 // words.
 func (e *engine) start(i int32) (at model.Moment, known bool) {
-	l, s := &e.lanes[i], &e.step
-	if e.gpu != nil && !e.begin(i) {
+	l, s := e.lanes.at(i), &e.step
+	if e.gpu != nil && !e.gpu.begin(i) {
 		return at, false
 	}
 	at = l.end
-	if e.matches != nil && !e.postReceives(i) {
+	if e.rendezvous.isOn() && !e.rendezvous.postReceives(i) {
 		return at, false
 	}
-	if e.gpu != nil && e.dispatches(i) {
+	if e.gpu != nil && e.gpu.dispatches(i) {
 		return at, false
 	}
 	l.named = l.named[:0]
@@ -127,12 +183,12 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 		}
 		c := e.connect(i, &s.From[k].Peer, false)
 		l.named = append(l.named, c)
-		m := e.conns[c].head
-		if m < 0 || !e.messages[m].isHere {
+		m := e.conns.at(c).queue.First
+		if m < 0 || !e.conns.message(m).isHere {
 			l.waits, l.on = forMessage, c
 			return at, false
 		}
-		at = model.Later(at, e.messages[m].at)
+		at = model.Later(at, e.conns.message(m).at)
 	}
 	l.receives, e.plain = int32(len(l.named)), true
 	for k := range s.Send {
@@ -144,7 +200,7 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 		}
 		c := e.connect(i, &d.Peer, true)
 		l.named = append(l.named, c)
-		t, ok := e.slot(&e.conns[c])
+		t, ok := e.conns.slot(e.conns.at(c))
 		if !ok {
 			l.waits, l.on = forSlot, c
 			return at, false
@@ -158,7 +214,7 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 		}
 		at = model.Later(at, t)
 	}
-	if e.backlogs != nil && !e.room(i, &at) {
+	if e.ahead.goesOn() && !e.ahead.room(i, &at) {
 		l.waits = forPost
 		return at, false
 	}
@@ -168,13 +224,13 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 // events returns the time when the last event that the step in e.step awaits is posted. If one is
 // not posted yet, the lane waits for it.
 func (e *engine) events(i int32) (at model.Moment, known bool) {
-	l := &e.lanes[i]
+	l := e.lanes.at(i)
 	for _, v := range e.step.Await {
 		if v.Value <= 0 {
 			continue
 		}
 		on := e.first[l.rank] + v.Lane
-		o := &e.lanes[on]
+		o := e.lanes.at(on)
 		if int(v.Value) > len(o.posts) {
 			l.waits, l.on, l.next = forEvent, on, o.waiters
 			o.waiters = i
@@ -188,16 +244,14 @@ func (e *engine) events(i int32) (at model.Moment, known bool) {
 // finish ends the lane's present step, now that it is known when.
 func (e *engine) finish(i int32) {
 	e.end(i)
-	if e.matches != nil {
-		e.lookaheads[i].steps--
-	}
-	e.wake(i)
+	e.rendezvous.stepEnds(i)
+	e.lanes.wake(i)
 }
 
 // end ends the lane's present step, with E = l.until: it frees the slots of what the step received,
 // posts its event and moves to the next step.
 func (e *engine) end(i int32) {
-	l := &e.lanes[i]
+	l := e.lanes.at(i)
 	l.end = l.until
 	if l.end.T >= unit.Forever {
 		e.tooLate(i)
@@ -205,16 +259,23 @@ func (e *engine) end(i int32) {
 	e.report(stepEnds, i, 0, l.end.T)
 	freed := e.rules.Freed(l.end)
 	for _, c := range l.received() {
-		e.release(c, freed)
+		x := e.conns.at(c)
+		if !x.slots.IsBounded {
+			continue
+		}
+		e.report(slotFreed, i, e.conns.free(x, freed), freed.T)
+		if src := e.lanes.at(x.src); src.waits == forSlot && src.on == c {
+			e.lanes.wake(x.src)
+		}
 	}
 	if l.isPost {
 		l.posts = append(l.posts, l.end)
-		for w := l.waiters; w >= 0; w = e.lanes[w].next {
-			e.wake(w)
+		for w := l.waiters; w >= 0; w = e.lanes.at(w).next {
+			e.lanes.wake(w)
 		}
 		l.waiters = -1
 	}
-	if l.cursor.Next(l.slices); e.period.mayBe {
-		e.passes(i)
+	if l.cursor.Next(l.slices); e.period.isOn() {
+		e.period.passes(i)
 	}
 }

@@ -1,9 +1,19 @@
 package event
 
-import "collsim/sim/model"
+import (
+	"fmt"
+
+	"collsim/sim/model"
+)
 
 // Under FIFO, a message of multimem has several packets on their way at once, one on each branch of
 // its route. Under fluid sharing it is one flow over all of them.
+
+// branches carries messages of multimem over the branches of their routes.
+type branches struct {
+	e     *engine
+	joins []join // of the messages, under FIFO
+}
 
 // join holds what is known of such a message.
 type join struct {
@@ -20,104 +30,121 @@ type crossing struct {
 }
 
 // load makes a load's request one under FIFO, and the message of its data.
-func (e *engine) load(m int32, at model.Moment) {
-	x := &e.messages[m]
+func (b *branches) load(m int32, at model.Moment) {
+	e := b.e
+	x := e.conns.message(m)
 	x.kind = loadRequest
 	data := *x
-	data.kind, data.route = loadData, e.treeOf(x.route).Back
-	if data.since = at; e.tape.heads != nil {
-		data.entry += uint32(e.timesOn(x.route))
+	data.kind, data.route = loadData, e.links.treeOf(x.route).Back
+	if data.since = at; e.log.isOn() {
+		data.entry += uint32(e.links.timesOn(x.route))
 	}
-	d := e.newMessage(data)
-	e.joinOf(m).data = d
-	j := e.joinOf(d)
-	j.Left = e.treeOf(data.route).Ends()
-	for _, before := range e.treeOf(data.route).Of {
+	d := e.conns.add(data)
+	b.joinOf(m).data = d
+	j := b.joinOf(d)
+	j.Left = e.links.treeOf(data.route).Ends()
+	for _, before := range e.links.treeOf(data.route).Of {
 		j.sums = append(j.sums, model.Join{Left: int32(len(before))})
 	}
 	e.report(asksAfter, d, m, at.T)
 }
 
-// treeOf returns the tree of a route of multimem.
-func (e *engine) treeOf(route int32) *model.Tree {
-	return &e.network.Trees[e.network.Routes[route].Tree]
-}
-
 // joinOf returns a fresh join for a message.
-func (e *engine) joinOf(m int32) *join {
-	for int(m) >= len(e.joins) {
-		e.joins = append(e.joins, join{})
+func (b *branches) joinOf(m int32) *join {
+	for int(m) >= len(b.joins) {
+		b.joins = append(b.joins, join{})
 	}
-	e.joins[m] = join{sums: e.joins[m].sums[:0]}
-	return &e.joins[m]
+	b.joins[m] = join{sums: b.joins[m].sums[:0]}
+	return &b.joins[m]
 }
 
 // crossed goes on with a message of multimem, one of whose packets has come to the end of a link.
-func (e *engine) crossed(m int32, at crossing) {
-	x := &e.messages[m]
+func (b *branches) crossed(m int32, at crossing) {
+	e := b.e
+	x := e.conns.message(m)
 	r := e.network.Routes[x.route]
-	on := e.treeOf(x.route).On[at.hop-r.From]
+	on := e.links.treeOf(x.route).On[at.hop-r.From]
 	switch {
 	case x.kind == loadData && len(on) == 0:
-		if j := &e.joins[m]; j.Come(at.head, at.tail, at.key) {
-			if e.tape.heads != nil {
-				e.write(aPacket, x.entry+uint32(r.To-r.From), j.Tail.T)
+		if j := &b.joins[m]; j.Come(at.head, at.tail, at.key) {
+			if e.log.isOn() {
+				e.log.write(aPacket, x.entry+uint32(r.To-r.From), j.Tail.T)
 			}
 			e.arrived(m, j.Tail)
 		}
 	case x.kind == loadData: // all links behind a switch wait for the same sum
-		if j := &e.joins[m].sums[on[0]]; j.Come(at.head, at.tail, at.key) {
-			sum, n := *j, e.carried(m)
+		if j := &b.joins[m].sums[on[0]]; j.Come(at.head, at.tail, at.key) {
+			sum, n := *j, e.conns.carried(m)
 			for _, h := range on {
-				e.branch(packet{message: m, to: n, hop: r.From + h, tail: sum.Tail}, sum.Head, sum.Key)
+				b.branch(packet{message: m, to: n, hop: r.From + h, tail: sum.Tail}, sum.Head, sum.Key)
 			}
 		}
 	case len(on) > 0:
 		if at.hop == r.From {
 			data := int32(-1)
 			if x.kind == loadRequest {
-				data = e.joins[m].data
+				data = b.joins[m].data
 			}
-			j := e.joinOf(m)
-			j.data, j.Left = data, e.treeOf(x.route).Members()
+			j := b.joinOf(m)
+			j.data, j.Left = data, e.links.treeOf(x.route).Members()
 		}
-		n := e.carried(m)
+		n := e.conns.carried(m)
 		for _, h := range on {
-			e.branch(packet{message: m, to: n, hop: r.From + h, tail: at.tail}, at.head, at.key)
+			b.branch(packet{message: m, to: n, hop: r.From + h, tail: at.tail}, at.head, at.key)
 		}
 	default:
-		e.reached(m, at)
+		b.reached(m, at)
 	}
 }
 
 // reached handles a packet of multimem that has come to a member of the team. The request of a load
 // lets the member's data set out. When the packet has come to all members, a request is dropped,
 // and other messages have arrived.
-func (e *engine) reached(m int32, at crossing) {
-	x, j := &e.messages[m], &e.joins[m]
+func (b *branches) reached(m int32, at crossing) {
+	e := b.e
+	x, j := e.conns.message(m), &b.joins[m]
 	if x.kind == loadRequest {
-		member := e.treeOf(x.route).Members() - (e.network.Routes[x.route].To - at.hop)
-		first := e.network.Routes[e.messages[j.data].route].From
-		e.branch(packet{message: j.data, to: e.carried(j.data), hop: first + member}, at.tail, at.key)
+		member := e.links.treeOf(x.route).Members() - (e.network.Routes[x.route].To - at.hop)
+		first := e.network.Routes[e.conns.message(j.data).route].From
+		b.branch(packet{message: j.data, to: e.conns.carried(j.data), hop: first + member},
+			at.tail, at.key)
 	}
 	switch {
 	case !j.Come(at.head, at.tail, at.key):
 	case x.kind == loadRequest:
-		e.dropMessage(m)
+		e.conns.drop(m)
 	default:
 		e.arrived(m, j.Tail)
 	}
 }
 
 // branch lets a whole message of multimem ask for one of its links.
-func (e *engine) branch(p packet, at model.Moment, key uint64) {
-	p.begin, p.isLast = e.network.Routes[e.messages[p.message].route].From, true
+func (b *branches) branch(p packet, at model.Moment, key uint64) {
+	e := b.e
+	p.begin, p.isLast = e.network.Routes[e.conns.message(p.message).route].From, true
 	p.end = p.hop + 1
-	if e.tape.heads != nil {
+	if e.log.isOn() {
 		p.kind, p.ownKinds = aPacket, 0
-		p.entry = e.messages[p.message].entry + uint32(p.hop-p.begin)
+		p.entry = e.conns.message(p.message).entry + uint32(p.hop-p.begin)
 	}
-	i := e.emptyPacket()
-	e.packets[i] = p
-	e.ask(i, at, key)
+	e.ask(e.links.add(p), at, key)
+}
+
+// route returns the route of a lane's multimem operation over a team.
+func (b *branches) route(i int32, team []int32, kind model.MultimemKind) (int32, error) {
+	e := b.e
+	route, err := e.network.Multimem(e.lanes.at(i).rank, team, kind)
+	if err != nil {
+		return 0, fmt.Errorf("%s: multimem needs a switch that does it: %w", e.place(i), err)
+	}
+	return route, nil
+}
+
+// times returns the number of times in the log for a multimem message, under FIFO.
+func (b *branches) times(x *message) int32 {
+	n := b.e.links.timesOn(x.route)
+	if x.kind == getRequest {
+		n += b.e.links.timesOn(b.e.links.wayBack(x.route)) + 1
+	}
+	return n
 }

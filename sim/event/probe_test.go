@@ -40,7 +40,8 @@ type probe struct {
 	flowWatch
 
 	ofMessage []int32 // the record of a message that is on its way
-	ofMark    []int32 // the step that freed a slot, the message that leaves a queue of posts
+	ofMark    []int32 // the step that freed a slot
+	ofPost    []int32 // the message that leaves a queue of posts
 	stepOf    []int32 // the step that sends a message, where large ones are asked for
 	ofPosted  []int32 // the step after which a receive was posted
 
@@ -81,18 +82,18 @@ type backlogProbe struct {
 }
 
 func newProbe(e *engine, log *model.Log) *probe {
-	p := &probe{e: e, log: log, lanes: make([]laneProbe, len(e.lanes)), room: -1,
-		backlogs: make([]backlogProbe, len(e.backlogs))}
+	p := &probe{e: e, log: log, lanes: make([]laneProbe, e.lanes.len()), room: -1,
+		backlogs: make([]backlogProbe, len(e.ahead.backlogs))}
 	log.Network = &e.network
 	if e.gpu != nil {
 		e.gpu.watch = newGPUWatch(e, log)
 	}
-	for i := range e.lanes {
-		l := &e.lanes[i]
+	for i := range e.lanes.len() {
+		l := e.lanes.at(i)
 		log.Lanes = append(log.Lanes, model.LaneRecord{Rank: l.rank, Lane: int32(i) - e.first[l.rank],
 			Part: l.part, Begin: l.end.T, End: l.end.T, Last: -1})
 	}
-	p.flowWatch = flowWatch{fair: e.fair, network: &e.network, counters: log.Counters}
+	p.flowWatch = flowWatch{fair: e.flows.Drain, network: &e.network, counters: log.Counters}
 	log.Later(func() model.Records { return p.reader() })
 	return p
 }
@@ -113,7 +114,7 @@ func (p *probe) stepBegins(i, _ int32, start unit.Time) {
 
 // addStep adds the record of the sub-step that lane i is at.
 func (p *probe) addStep(i int32, start unit.Time, what model.Awaited, by int32) {
-	e, log, l := p.e, p.log, &p.e.lanes[i]
+	e, log, l := p.e, p.log, p.e.lanes.at(i)
 	number, x := int32(p.steps.Len()), &p.lanes[i]
 	place := l.cursor.Place()
 	if x.steps = append(x.steps, number); !l.isKept() { // else they are as they were
@@ -129,7 +130,7 @@ func (p *probe) addStep(i int32, start unit.Time, what model.Awaited, by int32) 
 	log.Lanes[i].Last = number
 	x.held, x.heldUntil, x.isHandover = -1, l.until.T, false
 	for _, c := range l.received() {
-		p.message(e.conns[c].head).To = number
+		p.message(e.conns.at(c).queue.First).To = number
 	}
 }
 
@@ -138,9 +139,9 @@ func (p *probe) message(m int32) *model.MessageRecord { return p.messages.At(int
 
 // cause finds what the start of the step that lane i is at, which is known, had to wait for.
 func (p *probe) cause(i int32, start unit.Time) (what model.Awaited, by int32) {
-	e, l := p.e, &p.e.lanes[i]
+	e, l := p.e, p.e.lanes.at(i)
 	if l.end.T == start {
-		if e.gpu != nil && e.gpu.lanes[i].gate == passed {
+		if e.gpu != nil && e.gpu.lanes[i].launch == launched {
 			c := &e.gpu.watch.causes[i]
 			return c.what, p.numberOf(c)
 		}
@@ -150,14 +151,14 @@ func (p *probe) cause(i int32, start unit.Time) (what model.Awaited, by int32) {
 		return model.RankStart, -1
 	}
 	for _, c := range l.received() {
-		if m := e.conns[c].head; e.messages[m].at.T == start {
+		if m := e.conns.at(c).queue.First; e.conns.message(m).at.T == start {
 			return model.Arrival, p.ofMessage[m]
 		}
 	}
 	for _, c := range l.sent() {
-		c := &e.conns[c]
-		if c.bounded && c.unused == 0 && e.marks[c.freed].at.T == start {
-			return model.FreeSlot, p.ofMark[c.freed]
+		c := e.conns.at(c)
+		if at, _ := e.conns.slot(c); c.slots.First() >= 0 && at.T == start {
+			return model.FreeSlot, p.ofMark[c.slots.First()]
 		}
 	}
 	if l.cursor.Slice() == 0 && !l.isKept() { // what is kept awaits none
@@ -179,9 +180,9 @@ func (p *probe) event(i int32, at unit.Time) int32 {
 // stepSends remembers the messages that a step sends.
 func (p *probe) stepSends(i, _ int32, at unit.Time) {
 	after := p.lanes[i].held // a get, if any
-	for m := p.e.lanes[i].sends; m >= 0; m = p.e.messages[m].also {
+	for m := p.e.lanes.at(i).sends; m >= 0; m = p.e.conns.message(m).also {
 		r := p.record(m, at, after)
-		if p.e.matches != nil {
+		if p.e.rendezvous.isOn() {
 			p.stepOf = put(p.stepOf, m, r.Step)
 		}
 	}
@@ -189,18 +190,18 @@ func (p *probe) stepSends(i, _ int32, at unit.Time) {
 
 // record remembers a message that is about to ask for its first link.
 func (p *probe) record(m int32, at unit.Time, by int32) *model.MessageRecord {
-	e, log, x := p.e, p.log, &p.e.messages[m]
+	e, log, x := p.e, p.log, p.e.conns.message(m)
 	p.ofMessage = put(p.ofMessage, m, int32(p.messages.Len()))
 	r := p.messages.Next()
-	r.Since, r.Bytes, r.Spans, r.Step = at, e.carried(m), noSpans, log.Lanes[x.lane].Last
+	r.Since, r.Bytes, r.Spans, r.Step = at, e.conns.carried(m), noSpans, log.Lanes[x.lane].Last
 	r.By, r.To, r.Route, r.Peers, r.Pacer = by, -1, x.route, x.peers, x.pacer
 	if !e.isFluid && x.kind < copying {
 		r.Spans = int64(p.spans.Len())
 		route := &e.network.Routes[x.route]
 		p.spans.Skip(int(e.rules.Segments(r.Bytes, route.Tree >= 0)) + int(route.To-route.From) - 1)
 	}
-	if e.late != nil {
-		r.Late = e.late[m]
+	if e.conns.hasFigures() {
+		r.Late = e.conns.late[m]
 	}
 	if x.kind == request {
 		r.Kind = model.AskedFor
@@ -211,7 +212,7 @@ func (p *probe) record(m int32, at unit.Time, by int32) *model.MessageRecord {
 // linkServes remembers when a packet began to cross a link. What segments before the last do after
 // their first link decides nothing.
 func (p *probe) linkServes(i, link int32, at unit.Time) {
-	x := &p.e.packets[i]
+	x := p.e.links.packet(i)
 	if x.hop != x.begin && !x.isLast && p.log.Counters == nil {
 		return
 	}
@@ -223,7 +224,7 @@ func (p *probe) linkServes(i, link int32, at unit.Time) {
 		*p.spans.At(int(k)) = at
 	}
 	if p.log.Counters != nil {
-		p.log.Counters[link].Carry(x.to-x.from, at, p.e.links[link].free)
+		p.log.Counters[link].Carry(x.to-x.from, at, p.e.links.at(link).free)
 	}
 }
 
@@ -245,7 +246,7 @@ func (p *probe) messageArrives(m, _ int32, at unit.Time) {
 func (p *probe) replyArrives(m, _ int32, at unit.Time) {
 	p.message(m).Arrived = at
 	order := uint64(p.message(m).By) // of the requests, which are asked in the step's order
-	p.holdFor(p.e.messages[m].lane, p.ofMessage[m], order, at, false)
+	p.holdFor(p.e.conns.message(m).lane, p.ofMessage[m], order, at, false)
 }
 
 func (p *probe) slotFreed(lane, mark int32, _ unit.Time) {
@@ -254,7 +255,7 @@ func (p *probe) slotFreed(lane, mark int32, _ unit.Time) {
 
 // hold remembers that a message of its lane's present step has left, or been handed over.
 func (p *probe) hold(m int32, at unit.Time, isHandover bool) {
-	x := &p.e.messages[m]
+	x := p.e.conns.message(m)
 	p.holdFor(x.lane, p.ofMessage[m], inStep(x.key), at, isHandover)
 }
 
@@ -287,7 +288,7 @@ func (p *probe) stepEnds(i, _ int32, at unit.Time) {
 		s.Done = at
 	}
 	p.log.Lanes[i].End = at
-	if p.e.lanes[i].isPost {
+	if p.e.lanes.at(i).isPost {
 		l.posts = append(l.posts, number)
 	}
 }

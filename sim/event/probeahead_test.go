@@ -9,15 +9,15 @@ import (
 
 func (p *probe) handedOver(m, _ int32, at unit.Time) { p.hold(m, at, true) }
 
-func (p *probe) posted(m, mark int32, at unit.Time) {
+func (p *probe) posted(m, post int32, at unit.Time) {
 	p.hold(m, at, true)
-	p.ofMark = put(p.ofMark, mark, p.ofMessage[m])
+	p.ofPost = put(p.ofPost, post, p.ofMessage[m])
 }
 
-func (p *probe) postLeft(_, mark int32, _ unit.Time) { p.room = p.ofMark[mark] }
+func (p *probe) postLeft(_, post int32, _ unit.Time) { p.room = p.ofPost[post] }
 
 func (p *probe) bufferDrains(m, lane int32, at unit.Time) {
-	if b, key := &p.backlogs[lane], p.e.positions[m].key; at > b.at || key < b.key {
+	if b, key := &p.backlogs[lane], p.e.ahead.positions[m].key; at > b.at || key < b.key {
 		b.last, b.at, b.key = p.ofMessage[m], at, key
 	}
 }
@@ -47,15 +47,15 @@ func (p *probe) behind(m int32, at unit.Time, before int32) {
 	step := p.message(m).Step
 	r := p.record(m, at, before)
 	r.ByLeft, r.Step = true, step
-	if post := p.e.messages[m].post; post >= 0 {
-		p.ofMark[post] = p.ofMessage[m]
+	if post := p.e.conns.message(m).post; post >= 0 {
+		p.ofPost[post] = p.ofMessage[m]
 	}
 }
 
 // bufferHasRoom remembers that the bytes of a message have left that a lane's step has waited for:
 // as a message that is no longer than that, if the step ends with it.
 func (p *probe) bufferHasRoom(i, _ int32, at unit.Time) {
-	s := &p.e.streams[i]
+	s := &p.e.ahead.streams[i]
 	l, order := &p.lanes[s.lane], inStep(s.key)
 	if !l.isHeldFor(order, at) {
 		return
@@ -71,7 +71,7 @@ func (p *probe) bufferHasRoom(i, _ int32, at unit.Time) {
 
 // comesToReceive remembers after which step the receives that follow are posted.
 func (p *probe) comesToReceive(lane, _ int32, at unit.Time) {
-	if at > p.e.lanes[lane].end.T {
+	if at > p.e.lanes.at(lane).end.T {
 		p.postedBy = p.event(lane, at)
 	} else if p.postedBy = p.log.Lanes[lane].Last; p.postedBy < 0 {
 		p.postedBy = model.NoStep(lane)
@@ -86,7 +86,7 @@ func (p *probe) receivePosted(n, _ int32, _ unit.Time) {
 func (p *probe) requestAnswered(m, n int32, at unit.Time) {
 	r := p.record(m, at, p.ofMessage[m])
 	r.Step, r.Kind = p.stepOf[m], model.Answered
-	if p.e.posted[n].at.T > p.e.messages[m].at.T {
+	if p.e.rendezvous.posted.At(n).at.T > p.e.conns.message(m).at.T {
 		r.Step, r.Kind, r.By = p.ofPosted[n], model.AnsweredLate, -1
 	}
 }
@@ -94,7 +94,7 @@ func (p *probe) requestAnswered(m, n int32, at unit.Time) {
 // dataFollows remembers that the data of a message that was asked for set out.
 func (p *probe) dataFollows(m, _ int32, at unit.Time) {
 	p.record(m, at, p.ofMessage[m]).Step = p.stepOf[m]
-	if post := p.e.messages[m].post; post >= 0 {
-		p.ofMark[post] = p.ofMessage[m]
+	if post := p.e.conns.message(m).post; post >= 0 {
+		p.ofPost[post] = p.ofMessage[m]
 	}
 }

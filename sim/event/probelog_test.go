@@ -53,13 +53,13 @@ func (r *records) All() {
 // details are in the order of the steps, of which each lane has come to one after the other.
 func (r *records) details() {
 	e, log := r.p.e, r.p.log
-	for i := range e.lanes {
-		l := &e.lanes[i]
-		l.cursor = e.programs[l.rank].Walk(i - int(e.first[l.rank]))
+	for i := range e.lanes.len() {
+		l := e.lanes.at(i)
+		l.cursor = e.programs[l.rank].Walk(int(i - e.first[l.rank]))
 	}
 	log.Details = slices.Grow(log.Details, len(log.Steps))
 	for i := range log.Steps {
-		l := &e.lanes[log.Steps[i].Lane]
+		l := e.lanes.at(log.Steps[i].Lane)
 		e.programs[l.rank].Load(&l.cursor, &e.step)
 		log.Details = append(log.Details, model.DetailOf(&e.step, &l.cursor))
 		l.cursor.Next(l.slices)

@@ -11,15 +11,9 @@ func turn(e *engine) {
 // countTurn counts a turn, and now and then reports how many sub-steps have ended. It looks at all
 // lanes, so rarely that it takes little of the time.
 func countTurn(e *engine) {
-	if e.turns++; e.turns < max(1<<16, 4*len(e.lanes)) {
+	if e.turns++; e.turns < max(1<<16, 4*len(e.lanes.list)) {
 		return
 	}
 	e.turns = 0
-	ended := e.totals.Steps
-	for i := range e.lanes {
-		if e.lanes[i].waits == forStep {
-			ended--
-		}
-	}
-	e.rules.Progress(ended)
+	e.rules.Progress(e.totals.Steps - e.lanes.inStep())
 }

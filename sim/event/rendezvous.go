@@ -2,29 +2,81 @@ package event
 
 import (
 	"collsim/schedule"
+	"collsim/sim/internal/flat"
 	"collsim/sim/model"
+	"collsim/unit"
 )
 
-// rendezvous is the state of large messages that are asked for first; all nil where none is.
+// rendezvous has large messages asked for before they are sent.
 type rendezvous struct {
-	matches    []matching  // of the connections
+	e          *engine
+	matches    []matching  // of the connections; nil where no message is asked for
 	lookaheads []lookahead // of the lanes
-	posted     []postedReceive
-	freePost   int32
+	posted     flat.Pool[postedReceive]
 	ahead      schedule.Step
+}
+
+// newRendezvous prepares for what the device needs.
+func newRendezvous(e *engine) rendezvous {
+	r := rendezvous{e: e, posted: flat.NewPool[postedReceive](0)}
+	if e.rules.Device.EagerLimit == 0 {
+		return r
+	}
+	r.matches, r.lookaheads = []matching{}, make([]lookahead, e.lanes.len())
+	for i := range e.lanes.len() {
+		r.lookaheads[i].cursor = e.lanes.at(i).cursor
+	}
+	return r
+}
+
+// isOn reports whether any message may be asked for.
+func (r *rendezvous) isOn() bool { return r.matches != nil }
+
+// asks reports whether a message of n bytes is asked for.
+func (r *rendezvous) asks(class schedule.Class, n unit.Bytes) bool {
+	return r.isOn() && r.e.rules.Asks(class, n)
+}
+
+// connect adds a connection.
+func (r *rendezvous) connect() {
+	if r.isOn() {
+		r.matches = append(r.matches, matching{receives: flat.NewChain()})
+	}
+}
+
+// sends counts a message that a connection sends, and returns its number.
+func (r *rendezvous) sends(conn int32) (number int64) {
+	if r.isOn() {
+		number = r.matches[conn].sent
+		r.matches[conn].sent++
+	}
+	return number
+}
+
+// stepEnds notes that a lane's present sub-step has ended.
+func (r *rendezvous) stepEnds(lane int32) {
+	if r.isOn() {
+		r.lookaheads[lane].steps--
+	}
+}
+
+// restart has a lane begin again, at a cursor.
+func (r *rendezvous) restart(lane int32, at schedule.Cursor) {
+	if r.isOn() {
+		r.lookaheads[lane] = lookahead{cursor: at}
+	}
 }
 
 // matching counts the messages sent, the receives posted and the messages received of a connection.
 type matching struct {
 	sent, posted, received int64
-	first, last            int32 // the posted receives of what has not been received, −1 for none
+	receives               flat.Chain // posted, of what has not been received
 }
 
 // postedReceive is a receive that is posted.
 type postedReceive struct {
-	at   model.Moment
-	key  uint64 // of its answer
-	next int32
+	at  model.Moment
+	key uint64 // of its answer
 }
 
 // lookahead goes ahead of a lane and posts its receives.
@@ -35,14 +87,15 @@ type lookahead struct {
 
 // postReceives posts the receives of the sub-step that a lane has come to, which is in e.step, and
 // ahead of it. It reports whether all events are there that the former awaits.
-func (e *engine) postReceives(i int32) (known bool) {
-	l, a := &e.lanes[i], &e.lookaheads[i]
+func (r *rendezvous) postReceives(i int32) (known bool) {
+	e := r.e
+	l, a := e.lanes.at(i), &r.lookaheads[i]
 	at := l.end
 	e.report(comesToReceive, i, 0, at.T)
 	for ; a.steps <= e.rules.Device.ReceivesAhead && !a.cursor.Done(); a.steps++ {
 		step := &e.step
 		if a.steps > 0 {
-			step = &e.rendezvous.ahead
+			step = &r.ahead
 			e.programs[l.rank].Load(&a.cursor, step)
 		}
 		if a.cursor.Slice() == 0 {
@@ -60,7 +113,7 @@ func (e *engine) postReceives(i int32) (known bool) {
 		}
 		for k := range step.From {
 			if f := &step.From[k]; f.Kind == schedule.Message {
-				e.postReceive(i, &f.Peer, at)
+				r.postReceive(i, &f.Peer, at)
 			}
 		}
 		a.cursor.Next(l.slices)
@@ -69,101 +122,88 @@ func (e *engine) postReceives(i int32) (known bool) {
 }
 
 // postReceive posts one receive of lane i.
-func (e *engine) postReceive(i int32, p *schedule.Peer, at model.Moment) {
-	l := &e.lanes[i]
+func (r *rendezvous) postReceive(i int32, p *schedule.Peer, at model.Moment) {
+	e := r.e
+	l := e.lanes.at(i)
 	c := e.connection(e.first[p.Rank]+p.Lane, i, p)
-	made := postedReceive{at: at, key: l.key, next: -1}
+	n := r.posted.Put(postedReceive{at: at, key: l.key})
 	l.key++
-	n := e.freePost
-	if n < 0 {
-		n = int32(len(e.posted))
-		e.posted = append(e.posted, made)
-	} else {
-		e.freePost = e.posted[n].next
-		e.posted[n] = made
-	}
 	e.report(receivePosted, n, i, at.T)
-	w := &e.matches[c]
-	if w.first < 0 {
-		w.first = n
-	} else {
-		e.posted[w.last].next = n
-	}
-	w.last = n
+	w := &r.matches[c]
+	r.posted.Append(&w.receives, n)
 	number := w.posted
 	w.posted++
-	for m := e.conns[c].head; m >= 0; m = e.messages[m].next {
-		if x := &e.messages[m]; x.kind == request && x.isHere && e.positions[m].number == number {
-			e.answer(m, n)
+	for m := e.conns.at(c).queue.First; m >= 0; m = e.conns.next(m) {
+		if x := e.conns.message(m); x.kind == request && x.isHere && e.ahead.number(m) == number {
+			r.answer(m, n)
 			break
 		}
 	}
 }
 
-// matched forgets the posted receive of a message that is received.
-func (e *engine) matched(c int32) {
-	w := &e.matches[c]
-	n := w.first
-	if w.first = e.posted[n].next; w.first < 0 {
-		w.last = -1
-	}
+// received forgets the posted receive of a connection's next message, which is received.
+func (r *rendezvous) received(c int32) {
+	w := &r.matches[c]
+	r.posted.Drop(r.posted.Pop(&w.receives))
 	w.received++
-	e.posted[n].next, e.freePost = e.freePost, n
 }
 
 // requestCame notes that a request has come.
-func (e *engine) requestCame(m int32, at model.Moment) {
-	x := &e.messages[m]
+func (r *rendezvous) requestCame(m int32, at model.Moment) {
+	e := r.e
+	x := e.conns.message(m)
 	x.at, x.isHere = at, true
-	w := &e.matches[x.conn]
-	if e.positions[m].number >= w.posted {
+	w := &r.matches[x.conn]
+	if e.ahead.number(m) >= w.posted {
 		return
 	}
-	n := w.first
-	for range e.positions[m].number - w.received {
-		n = e.posted[n].next
+	n := w.receives.First
+	for range e.ahead.number(m) - w.received {
+		n = r.posted.Next(n)
 	}
-	e.answer(m, n)
+	r.answer(m, n)
 }
 
 // answer answers a request that has come and whose receive is posted.
-func (e *engine) answer(m, n int32) {
-	x, p := &e.messages[m], &e.posted[n]
+func (r *rendezvous) answer(m, n int32) {
+	e := r.e
+	x, p := e.conns.message(m), r.posted.At(n)
 	at := model.Later(x.at, p.at)
 	x.kind, x.isHere, x.key = answer, false, p.key
-	x.route = e.wayBack(x.route)
-	if at.T > x.at.T && e.tape.heads != nil {
-		e.writeWaited(aReceive, m, at.T)
+	x.route = e.links.wayBack(x.route)
+	if at.T > x.at.T {
+		e.log.waits(aReceive, x.entry, at.T)
 	}
 	e.report(requestAnswered, m, n, at.T)
 	e.setOut(m, at)
 }
 
 // answerCame lets the data of a message set out.
-func (e *engine) answerCame(m int32, at model.Moment) {
-	x := &e.messages[m]
-	x.kind, x.key = data, e.positions[m].key
-	x.route = e.conns[x.conn].route
+func (r *rendezvous) answerCame(m int32, at model.Moment) {
+	e := r.e
+	x := e.conns.message(m)
+	x.kind, x.key = data, e.ahead.key(m)
+	x.route = e.conns.at(x.conn).route
 	e.report(dataFollows, m, 0, at.T)
 	if x.flags&buffered > 0 {
-		e.buffer(m, at)
+		e.ahead.buffer(m, at)
 	}
 	e.setOut(m, at)
 }
 
 // unanswered returns the first message of a lane whose request waits for a posted receive, −1 for
 // none.
-func (e *engine) unanswered(i int32) int32 {
-	first := int32(-1)
-	for c := range e.conns {
-		if e.conns[c].src != i {
+func (r *rendezvous) unanswered(i int32) int32 {
+	e, first := r.e, int32(-1)
+	for c := range e.conns.len() {
+		if e.conns.at(c).src != i {
 			continue
 		}
-		m := e.streams[e.conns[c].stream].first
-		if m < 0 || e.messages[m].kind != request {
+		m := e.ahead.first(e.conns.at(c).stream)
+		if m < 0 || e.conns.message(m).kind != request {
 			continue
 		}
-		if first < 0 || e.positions[m].key < e.positions[first].key {
+		if first < 0 || e.ahead.key(m) < e.ahead.key(first) {
 			first = m
 		}
 	}

@@ -55,15 +55,16 @@ type cut struct {
 // keepSizes keeps what lane i's step in e.step moves and takes, and reports whether it could. The
 // sizes have to be the same in each iteration. Or, if they vary, the step has to move one block of
 // a buffer that is cut in the same way on all ranks.
-func (e *engine) keepSizes(i int32, varies bool) bool {
-	l, s := &e.lanes[i], &e.step
+func (r *repeater) keepSizes(i int32, varies bool) bool {
+	e := r.e
+	l, s := e.lanes.at(i), &e.step
 	k, parts, where := &l.step, 1, l.spot()
 	k.sizes, k.cuts = k.sizes[:0], k.cuts[:0]
 	if s.Moves() {
 		parts = int(l.slices)
 	}
 	if varies {
-		return e.keepBlocks(i, parts)
+		return r.keepBlocks(i, parts)
 	}
 	k.sizes = slices.Grow(k.sizes, parts)
 	for where.Slice = range parts {
@@ -71,50 +72,52 @@ func (e *engine) keepSizes(i int32, varies bool) bool {
 		if !known {
 			return false
 		}
-		k.sizes = append(k.sizes, e.movedBy(i, n))
+		k.sizes = append(k.sizes, r.movedBy(i, n))
 	}
 	return true
 }
 
 // keepBlocks does what keepSizes does for a step that moves one of several blocks of different
 // sizes, cut into this many slices.
-func (e *engine) keepBlocks(i int32, parts int) bool {
-	l, of := &e.lanes[i], e.step.Sized()
+func (r *repeater) keepBlocks(i int32, parts int) bool {
+	e := r.e
+	l, of := e.lanes.at(i), e.step.Sized()
 	k := &l.step
 	if of == nil || of.Buffer >= schedule.FirstTensor {
 		return false
 	}
 	blocks := int32(e.rules.Schedule.Blocks(of.Buffer))
-	k.walk = e.walkOf(l, blocks, e.programs[l.rank].ChangesTile(&l.cursor))
+	k.walk = r.walkOf(l, blocks, e.programs[l.rank].ChangesTile(&l.cursor))
 	key := model.Cutting{Buffer: of.Buffer, Tile: of.Tile, Channel: l.channel}
 	if k.walk.isTiled {
 		key.Tile = -1
 	}
 	k.cuts = slices.Grow(k.cuts, parts)
 	for key.Slice = range int32(parts) {
-		b := e.sizesOf(key)
+		b := r.sizesOf(key)
 		if b.first == b.end {
 			return false
 		}
 		k.cuts = append(k.cuts, cut{int32(len(k.sizes)), b.classes})
 		each := int(b.end - b.first) // as many in those that follow, about
 		k.sizes = slices.Grow(k.sizes, (parts-int(key.Slice))*each)
-		for _, n := range e.sizes.bytes[b.first:b.end] {
-			k.sizes = append(k.sizes, e.movedBy(i, n))
+		for _, n := range r.sizes.bytes[b.first:b.end] {
+			k.sizes = append(k.sizes, r.movedBy(i, n))
 		}
 	}
 	return true
 }
 
 // movedBy returns what lane i's step in e.step takes if it moves n bytes.
-func (e *engine) movedBy(i int32, n unit.Bytes) moved {
+func (r *repeater) movedBy(i int32, n unit.Bytes) moved {
+	e := r.e
 	e.moved = n
 	return moved{n, e.cost(i)}
 }
 
 // sizesOf returns the sizes of all blocks of a cutting; none unless they are the same on all ranks.
-func (e *engine) sizesOf(of model.Cutting) blockSizes {
-	x := &e.sizes
+func (r *repeater) sizesOf(of model.Cutting) blockSizes {
+	e, x := r.e, &r.sizes
 	if b, known := x.known[of]; known {
 		return b
 	}
@@ -143,15 +146,15 @@ func (e *engine) sizesOf(of model.Cutting) blockSizes {
 	return b
 }
 
-// movesAgain returns what a lane's present sub-step moves and takes, for a step that is kept.
-func (e *engine) movesAgain(l *lane) *moved {
+// moves returns what a lane's present sub-step moves and takes, for a step that is kept.
+func (r *repeater) moves(l *lane) *moved {
 	if len(l.step.cuts) > 0 {
-		return e.movesBlock(l)
+		return r.movesBlock(l)
 	}
 	return &l.step.sizes[l.cursor.Slice()]
 }
 
-func (e *engine) movesBlock(l *lane) *moved {
+func (r *repeater) movesBlock(l *lane) *moved {
 	k := &l.step
 	w := &k.walk
 	switch l.cursor.Iteration() - w.iteration {
@@ -163,14 +166,15 @@ func (e *engine) movesBlock(l *lane) *moved {
 			w.block -= w.blocks
 		}
 	default: // the loop has begun again
-		*w = e.walkOf(l, w.blocks, w.isTiled)
+		*w = r.walkOf(l, w.blocks, w.isTiled)
 	}
 	of := &k.cuts[l.cursor.Slice()]
-	return &k.sizes[of.first+int32(e.sizes.classes[of.classes+w.cell()])]
+	return &k.sizes[of.first+int32(r.sizes.classes[of.classes+w.cell()])]
 }
 
 // walkOf returns the walk of a lane's present step through this many blocks, or from tile to tile.
-func (e *engine) walkOf(l *lane, blocks int32, isTiled bool) walk {
+func (r *repeater) walkOf(l *lane, blocks int32, isTiled bool) walk {
+	e := r.e
 	p, c := e.programs[l.rank], l.cursor
 	w := walk{iteration: c.Iteration(), blocks: blocks, isTiled: isTiled}
 	w.tile, w.block = p.SizedBlock(&c)

@@ -1,77 +1,71 @@
 package event
 
-import "collsim/schedule"
+import (
+	"collsim/schedule"
+	"collsim/sim/internal/exchange"
+)
 
-// stall follows the waits from the first lane that waits until they close or end.
-func (e *engine) stall() error {
-	at := int32(0)
-	for e.lanes[at].waits == forEver {
+// stalled finds what lanes wait for in a run in which nothing happens any more.
+type stalled struct{ e *engine }
+
+// find follows the waits from the first lane that waits until they close or end.
+func (s *stalled) find() error {
+	e, at := s.e, int32(0)
+	for e.lanes.at(at).waits == forEver {
 		at++
 	}
 	err := &schedule.StallError{Slots: e.rules.DefaultSlots()}
-	place := make([]int, len(e.lanes)) // in path, counted from 1
 	var path []int32
-	for at >= 0 && place[at] == 0 {
-		path = append(path, at)
-		place[at] = len(path)
-		at = e.waitsOn(at)
-	}
-	if at >= 0 {
-		path, err.Cycle = path[place[at]-1:], true
-		lowest := 0 // the cycle begins with its lowest lane
-		for i, lane := range path {
-			if lane < path[lowest] {
-				lowest = i
-			}
-		}
-		path = append(path[lowest:len(path):len(path)], path[:lowest]...)
-	}
+	path, err.Cycle = exchange.Stalled(at, s.waitsOn)
 	for _, lane := range path {
-		err.Waits = append(err.Waits, e.describe(lane))
-		l := &e.lanes[lane] // pads have one slot, whatever is asked
+		err.Waits = append(err.Waits, s.describe(lane))
+		l := e.lanes.at(lane) // pads have one slot, whatever is asked
 		err.NeedsSlots = err.NeedsSlots ||
-			l.waits == forSlot && e.conns[l.on].class == schedule.FIFO
+			l.waits == forSlot && e.conns.at(l.on).class == schedule.FIFO
 	}
 	return err
 }
 
 // target returns the lane that would have to go on first, before lane i can.
-func (e *engine) target(i int32) int32 {
-	l := &e.lanes[i]
+func (s *stalled) target(i int32) int32 {
+	e := s.e
+	l := e.lanes.at(i)
 	switch l.waits {
 	case forMessage:
-		return e.conns[l.on].src
+		return e.conns.at(l.on).src
 	case forSlot:
-		return e.conns[l.on].dst
+		return e.conns.at(l.on).dst
 	case forEvent:
 		return l.on
 	}
-	if holder := e.holder(i); holder >= 0 {
+	if holder := e.gpu.holder(i); holder >= 0 {
 		return holder
 	}
-	if e.matches != nil {
-		if m := e.unanswered(i); m >= 0 {
-			return e.conns[e.messages[m].conn].dst
+	if e.rendezvous.isOn() {
+		if m := e.rendezvous.unanswered(i); m >= 0 {
+			return e.conns.at(e.conns.message(m).conn).dst
 		}
 	}
 	panic("sim: nothing is left to do and a lane waits for something that is under way")
 }
 
 // waitsOn returns the lane that a lane waits for, −1 if that has come to its end.
-func (e *engine) waitsOn(i int32) int32 {
-	if on := e.target(i); e.lanes[on].waits != forEver {
+func (s *stalled) waitsOn(i int32) int32 {
+	if on := s.target(i); s.e.lanes.at(on).waits != forEver {
 		return on
 	}
 	return -1
 }
 
-func (e *engine) describe(i int32) schedule.Waiting {
-	l := &e.lanes[i]
+// describe returns what a lane waits for.
+func (s *stalled) describe(i int32) schedule.Waiting {
+	e := s.e
+	l := e.lanes.at(i)
 	e.programs[l.rank].Load(&l.cursor, &e.step)
-	on := e.target(i)
+	on := s.target(i)
 	w := schedule.Waiting{Rank: int(l.rank), Lane: int(i - e.first[l.rank]),
 		Step: int(l.cursor.Step), Name: e.step.Name(), Chunk: e.step.Chunk(),
-		OnRank: int(e.lanes[on].rank), OnLane: int(on - e.first[e.lanes[on].rank])}
+		OnRank: int(e.lanes.at(on).rank), OnLane: int(on - e.first[e.lanes.at(on).rank])}
 	switch l.waits {
 	case forMessage:
 		w.For = "a message"
@@ -80,7 +74,7 @@ func (e *engine) describe(i int32) schedule.Waiting {
 	case forPlaces:
 		w.For = "places"
 	case forStep, forPost:
-		if w.For = "a receive"; e.gpu != nil && e.gpu.lanes[i].claim >= 0 {
+		if w.For = "a receive"; e.gpu.wants(i) {
 			w.For = "places"
 		}
 	default:
@@ -92,31 +86,31 @@ func (e *engine) describe(i int32) schedule.Waiting {
 // holder returns the lane that has what another waits for: places on SMs, or a copy engine. Kernels
 // end and give back their places, so it is a lane in a bracket whose blocks stay. It returns −1 if
 // the lane waits for neither.
-func (e *engine) holder(i int32) int32 {
-	if e.gpu == nil || e.lanes[i].waits != forPlaces && e.gpu.lanes[i].claim < 0 {
+func (g *gpus) holder(i int32) int32 {
+	if g == nil || g.e.lanes.at(i).waits != forPlaces && !g.wants(i) {
 		return -1
 	}
-	x := &e.gpu.lanes[i]
-	wantsEngine := x.open >= 0 && e.gpu.brackets[x.open].mark.Engine == schedule.CopyEngine
-	rank := e.lanes[i].rank
+	e, x := g.e, &g.lanes[i]
+	wantsEngine := x.open >= 0 && g.brackets[x.open].mark.Engine == schedule.CopyEngine
+	rank := e.lanes.at(i).rank
 	for other := e.first[rank]; other < e.first[rank+1]; other++ {
-		open := e.gpu.lanes[other].open
-		if open < 0 || other == i || e.lanes[other].waits == forEver {
+		open := g.lanes[other].open
+		if open < 0 || other == i || e.lanes.at(other).waits == forEver {
 			continue
 		}
-		if b := &e.gpu.brackets[open]; wantsEngine && b.engine >= 0 || !wantsEngine && len(b.sms) > 0 {
+		if b := &g.brackets[open]; wantsEngine && b.engine >= 0 || !wantsEngine && len(b.sms) > 0 {
 			return other
 		}
 	}
-	return e.comes(i) // or lanes of its own bracket have not come
+	return g.comes(i) // or lanes of its own bracket have not come
 }
 
 // comes returns the first lane that has not come to the bracket that a lane waits to begin, −1 if
 // all have.
-func (e *engine) comes(i int32) int32 {
-	g := e.gpu
-	open := g.lanes[i].open
-	for other := e.first[e.lanes[i].rank]; open >= 0 && other < e.first[e.lanes[i].rank+1]; other++ {
+func (g *gpus) comes(i int32) int32 {
+	e, open := g.e, g.lanes[i].open
+	rank := e.lanes.at(i).rank
+	for other := e.first[rank]; open >= 0 && other < e.first[rank+1]; other++ {
 		x := &g.lanes[other]
 		if x.open != open && x.next < x.end && g.ofLanes[x.next] == open {
 			return other

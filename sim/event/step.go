@@ -1,33 +1,35 @@
 package event
 
 import (
-	"fmt"
-
 	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/unit"
+	"fmt"
 )
 
 // perform carries out the sub-step in e.step, which starts at S = start: it works out D, takes what
 // it receives and the slots of what it sends, and asks for links.
 func (e *engine) perform(i int32, start model.Moment) error {
-	l, s := &e.lanes[i], &e.step
+	l, s := e.lanes.at(i), &e.step
 	if !l.cursor.Edge() {
 		e.totals.Steps++
 	}
 	l.waits, l.sends, l.pending = forStep, -1, 1
-	if e.keepSteps {
-		e.keep(i)
+	if e.repeats.isOn() {
+		e.repeats.keep(i)
 	}
 	e.moved = e.size(l)
 	l.isPost = s.Post && l.cursor.Last(l.slices)
 	l.until = start.Plus(e.cost(i))
 	if e.gpu != nil {
-		e.gpu.lanes[i].steps++
+		e.gpu.stepBegins(i)
 	}
-	gets := e.gets()
-	if e.tape.heads != nil {
-		e.writeStep(i, gets+len(model.Sent(s)), start.T)
+	gets := getsOf(s)
+	if e.log.isOn() {
+		e.log.begin(i, gets+len(model.Sent(s)), start.T)
+		if !e.isSized {
+			e.log.size(i, start.T, e.moved)
+		}
 	}
 	e.report(stepBegins, i, 0, start.T)
 	e.receive(l)
@@ -40,7 +42,7 @@ func (e *engine) perform(i int32, start model.Moment) error {
 		return err
 	}
 	if e.gpu != nil {
-		e.engage(i)
+		e.gpu.engage(i)
 	}
 	if l.pending--; l.pending == 0 { // the 1 above: nobody but us ends the step meanwhile
 		e.completed(i)
@@ -50,12 +52,12 @@ func (e *engine) perform(i int32, start model.Moment) error {
 
 // cost returns the duration D − S of the sub-step in e.step (docs/time.md).
 func (e *engine) cost(i int32) unit.Time {
-	l, s := &e.lanes[i], &e.step
+	l, s := e.lanes.at(i), &e.step
 	switch {
 	case len(s.From) == 0 && model.IsFree(s, l.cursor.Edge()):
 		return 0
 	case e.gpu != nil:
-		return e.rules.CostOnGPU(e.gpu.lanes[i].pacer == model.EnginePace, l.rank, s, e.moved)
+		return e.rules.CostOnGPU(e.gpu.pacerOf(i) == model.EnginePace, l.rank, s, e.moved)
 	}
 	return e.rules.Cost(l.rank, s, e.moved)
 }
@@ -66,7 +68,7 @@ func (e *engine) size(l *lane) unit.Bytes {
 	n, known := e.rules.Size(l.spot(), &e.step)
 	if e.isSized = known; !known {
 		for _, c := range l.received() {
-			n = max(n, e.messages[e.conns[c].head].bytes)
+			n = max(n, e.conns.message(e.conns.at(c).queue.First).bytes)
 		}
 	}
 	return n
@@ -82,17 +84,17 @@ func (l *lane) spot() schedule.Spot {
 // taken until it ends.
 func (e *engine) receive(l *lane) {
 	for _, c := range l.received() {
-		e.dropMessage(e.dequeue(&e.conns[c]))
-		if e.matches != nil {
-			e.matched(c)
+		e.conns.drop(e.conns.dequeue(e.conns.at(c)))
+		if e.rendezvous.isOn() {
+			e.rendezvous.received(c)
 		}
 	}
 }
 
-// gets counts the gets of the step in e.step.
-func (e *engine) gets() (gets int) {
-	for k := range e.step.From {
-		if f := e.step.From[k].Kind; f == schedule.Get || f == schedule.Multimem {
+// getsOf counts the gets of a step.
+func getsOf(s *schedule.Step) (gets int) {
+	for k := range s.From {
+		if f := s.From[k].Kind; f == schedule.Get || f == schedule.Multimem {
 			gets++
 		}
 	}
@@ -101,7 +103,7 @@ func (e *engine) gets() (gets int) {
 
 // prepare makes the messages of the step in e.step, of e.moved bytes each, and takes their slots.
 func (e *engine) prepare(i int32) error {
-	l, n := &e.lanes[i], e.moved
+	l, n := e.lanes.at(i), e.moved
 	sends := l.sent()
 	e.totals.Messages += int64(len(sends))
 	if !e.plain {
@@ -120,13 +122,16 @@ func (e *engine) prepare(i int32) error {
 // plainMessage makes a message of n bytes that lane i sends over a connection, in a step with peers
 // messages. The message takes a slot of the connection.
 func (e *engine) plainMessage(i, conn int32, n unit.Bytes, peers int32) int32 {
-	c := &e.conns[conn]
-	e.take(c)
-	m := e.emptyMessage()
-	x := &e.messages[m] // field by field: a copy of the whole would take as long as the rest
+	c := e.conns.at(conn)
+	e.conns.take(c, e.lanes.at(i).end.T)
+	m := e.conns.reuse()
+	if m < 0 {
+		m = e.conns.grow()
+	}
+	x := e.conns.message(m) // field by field: a copy of the whole would take as long as the rest
 	x.kind, x.flags, x.pacer, x.isHere = data, 0, 0, false
 	x.bytes, x.lane, x.conn, x.route = n, i, conn, c.route
-	x.peers, x.post, x.next = peers, -1, -1
+	x.peers, x.post = peers, -1
 	return m
 }
 
@@ -134,7 +139,7 @@ func (e *engine) plainMessage(i, conn int32, n unit.Bytes, peers int32) int32 {
 // relaxed.
 func (e *engine) prepareOthers(i int32) error {
 	sent := model.Sent(&e.step)
-	l, k, puts := &e.lanes[i], len(sent), false
+	l, k, puts := e.lanes.at(i), len(sent), false
 	named := len(l.named)
 	for j := k - 1; j >= 0; j-- {
 		d := &sent[j]
@@ -142,8 +147,8 @@ func (e *engine) prepareOthers(i int32) error {
 		if d.Message() {
 			named--
 			x.conn = l.named[named]
-			c := &e.conns[x.conn]
-			e.take(c)
+			c := e.conns.at(x.conn)
+			e.conns.take(c, e.lanes.at(i).end.T)
 			x.route = c.route
 		} else if err := e.silence(&x, d); err != nil {
 			return err
@@ -158,12 +163,12 @@ func (e *engine) prepareOthers(i int32) error {
 		if d.Relaxed {
 			x.flags |= relaxed
 		}
-		if err := e.add(l, e.newMessage(x)); err != nil {
+		if err := e.add(l, e.conns.add(x)); err != nil {
 			return err
 		}
 	}
 	if puts {
-		e.putsOut(i)
+		e.conns.putsOut(i, e.moved)
 	}
 	return nil
 }
@@ -173,29 +178,29 @@ func (e *engine) silence(x *message, d *schedule.Dest) (err error) {
 	x.kind = silent
 	if d.Team != nil {
 		x.flags = multimem
-		x.route, err = e.multimemRoute(x.lane, d.Team, model.Stores)
+		x.route, err = e.branches.route(x.lane, d.Team, model.Stores)
 		return err
 	}
-	x.route = e.network.Route(e.lanes[x.lane].rank, d.Peer.Rank)
+	x.route = e.network.Route(e.lanes.at(x.lane).rank, d.Peer.Rank)
 	return nil
 }
 
 // add puts a message before those that the lane's present step will send, and into its connection.
 func (e *engine) add(l *lane, m int32) error {
-	x := &e.messages[m]
+	x := e.conns.message(m)
 	if e.gpu != nil {
-		x.pacer = e.gpu.lanes[x.lane].pacer
+		x.pacer = e.gpu.pacerOf(x.lane)
 	}
-	if x.conn >= 0 && e.matches != nil && e.rules.Asks(e.conns[x.conn].class, x.bytes) {
+	if x.conn >= 0 && e.rendezvous.asks(e.conns.at(x.conn).class, x.bytes) {
 		x.kind = request
 	}
-	if e.late != nil {
-		if err := e.addFigures(m); err != nil {
-			return err
+	if e.conns.hasFigures() {
+		if err := e.conns.measure(m); err != nil {
+			return fmt.Errorf("%s: %w", e.place(x.lane), err)
 		}
 	}
 	if x.conn >= 0 {
-		e.enqueue(&e.conns[x.conn], m)
+		e.conns.enqueue(e.conns.at(x.conn), m)
 	}
 	x.also = l.sends
 	l.sends = m
@@ -204,17 +209,17 @@ func (e *engine) add(l *lane, m int32) error {
 
 // send lets the messages of the lane's present step ask for their first links.
 func (e *engine) send(i int32, at model.Moment) {
-	l := &e.lanes[i]
+	l := e.lanes.at(i)
 	l.until = model.Later(l.until, at)
 	e.report(stepSends, i, 0, at.T)
 	for m := l.sends; m >= 0; {
-		x := &e.messages[m]
+		x := e.conns.message(m)
 		next := x.also
 		x.key = l.key
 		l.key++
 		e.enlist(m)
-		if e.streams != nil {
-			e.enter(i, m, at)
+		if e.ahead.hasStreams() {
+			e.ahead.enter(i, m, at)
 		} else {
 			l.pending++
 			e.setOut(m, at)
@@ -226,18 +231,18 @@ func (e *engine) send(i int32, at model.Moment) {
 
 // get lets the gets of the step in e.step ask their owners.
 func (e *engine) get(i int32, at model.Moment) error {
-	l, s := &e.lanes[i], &e.step
+	l, s := e.lanes.at(i), &e.step
 	for k := range s.From {
 		f, owner := &s.From[k], l.spot()
 		x := message{kind: getRequest, lane: i, conn: -1, post: -1, key: l.key}
-		if e.gpu != nil && e.gpu.lanes[i].pacer == model.EnginePace {
+		if e.gpu != nil && e.gpu.pacerOf(i) == model.EnginePace {
 			x.pacer = model.EnginePace
 		}
 		switch f.Kind {
 		case schedule.Get:
 			owner.Rank, x.route = int(f.Peer.Rank), e.network.Route(l.rank, f.Peer.Rank)
 		case schedule.Multimem:
-			route, err := e.multimemRoute(i, f.Team, model.LoadOf(s))
+			route, err := e.branches.route(i, f.Team, model.LoadOf(s))
 			if err != nil {
 				return err
 			}
@@ -249,10 +254,10 @@ func (e *engine) get(i int32, at model.Moment) error {
 		l.key++
 		l.pending++
 		e.totals.BytesSent += x.bytes
-		m := e.newMessage(x)
+		m := e.conns.add(x)
 		e.report(asksAfter, m, -1, at.T)
 		if e.enlist(m); x.flags&multimem > 0 && !e.isFluid {
-			e.load(m, at)
+			e.branches.load(m, at)
 		}
 		e.setOut(m, at)
 	}
@@ -261,7 +266,7 @@ func (e *engine) get(i int32, at model.Moment) error {
 
 // completed continues a step when all that it waited for, after D, has left or come.
 func (e *engine) completed(i int32) {
-	l := &e.lanes[i]
+	l := e.lanes.at(i)
 	if l.sends < 0 {
 		e.finish(i)
 		return
@@ -271,13 +276,4 @@ func (e *engine) completed(i int32) {
 	if l.pending--; l.pending == 0 {
 		e.finish(i)
 	}
-}
-
-// multimemRoute returns the route of a lane's multimem operation over a team.
-func (e *engine) multimemRoute(i int32, team []int32, kind model.MultimemKind) (int32, error) {
-	route, err := e.network.Multimem(e.lanes[i].rank, team, kind)
-	if err != nil {
-		return 0, fmt.Errorf("%s: multimem needs a switch that does it: %w", e.place(i), err)
-	}
-	return route, nil
 }

@@ -2,6 +2,8 @@ package fold
 
 import (
 	"collsim/schedule"
+	"collsim/sim/internal/exchange"
+	"collsim/sim/internal/flat"
 	"collsim/sim/model"
 	"collsim/unit"
 )
@@ -18,16 +20,12 @@ type connectionKey struct {
 
 // connection is a FIFO of messages from one lane to another.
 type connection struct {
-	key        connectionKey
-	src, dst   int32 // lanes; src is that of its class
-	route      int32 // from src's representative; −1 until it sends
-	bounded    bool
-	head, tail int32 // messages, −1 for none
-	// unused counts the slots that were never used. Slots that are free again form a list of marks,
-	// in order, from freed to last; each mark says since when its slot is free.
-	unused      int32
-	freed, last int32
-	live        int32 // messages that have been sent and not received
+	key      connectionKey
+	src, dst int32 // lanes; src is that of its class
+	route    int32 // from src's representative; −1 until it sends
+	slots    exchange.Slots
+	queue    flat.Chain // messages that have been sent and not received
+	live     int32      // messages that have been sent and not received
 }
 
 // message is on its way from when it is sent until the step that receives it has ended.
@@ -42,15 +40,8 @@ type message struct {
 	conn    int32
 	route   int32
 	peers   int32
-	next    int32 // in the connection, or of those that one step has received, or that are free
-	also    int32 // the next message of the same step
+	also    int32 // the next message that the same step sends, or has received
 	isHere  bool
-}
-
-// mark is a moment in a list: since then a slot is free again.
-type mark struct {
-	at   model.Moment
-	next int32
 }
 
 // resolve finds what a lane's present step does; what is the same in all iterations of a loop only
@@ -125,9 +116,8 @@ func (e *engine) connect(key connectionKey) int32 {
 		return c
 	}
 	class, _ := e.sym.place(key.rank)
-	c := connection{key: key, src: class*e.perRank + key.lane, dst: key.dst, route: -1, head: -1,
-		tail: -1, freed: -1, last: -1, unused: e.rules.Slots(key.class)}
-	c.bounded = c.unused > 0
+	c := connection{key: key, src: class*e.perRank + key.lane, dst: key.dst, route: -1,
+		queue: flat.NewChain(), slots: exchange.NewSlots(e.rules.Slots(key.class))}
 	i := int32(len(e.conns))
 	if n := len(e.freeConns); n > 0 {
 		i, e.freeConns = e.freeConns[n-1], e.freeConns[:n-1]
@@ -164,117 +154,54 @@ func (e *engine) forget(now unit.Time) {
 	}
 	for i := range e.conns {
 		c := &e.conns[i]
-		if named[i] || c.live > 0 || c.last >= 0 && e.marks[c.last].at.T >= now {
+		if named[i] || c.live > 0 || !c.slots.AreFreeBefore(&e.marks, now) {
 			continue
 		}
-		if c.last >= 0 {
-			e.marks[c.last].next = e.freeMark
-			e.freeMark = c.freed
-		}
+		c.slots.Forget(&e.marks)
 		if c.route >= 0 {
 			e.net.forget(c.route)
 		}
 		delete(e.connBy, c.key)
-		*c = connection{route: -1, head: -1, tail: -1, freed: -1, last: -1}
+		*c = connection{route: -1, queue: flat.NewChain()}
 		e.freeConns = append(e.freeConns, int32(i))
 	}
 	e.forgotten++
 	e.mostConns = max(fewConns, 2*len(e.connBy), len(e.conns))
 }
 
-// slot says when the connection has a slot for the next message; not known where the receiver has
-// not got so far.
-func (e *engine) slot(c *connection) (at model.Moment, known bool) {
-	switch {
-	case !c.bounded || c.unused > 0:
-		return model.Moment{}, true
-	case c.freed < 0:
-		return model.Moment{}, false
-	}
-	return e.marks[c.freed].at, true
-}
+// slot returns since when the connection has a slot for the next message, where that is known.
+func (e *engine) slot(c *connection) (at model.Moment, known bool) { return c.slots.Next(&e.marks) }
 
-// take uses the slot that was found.
-func (e *engine) take(c *connection) {
-	switch {
-	case !c.bounded:
-	case c.unused > 0:
-		c.unused--
-	default:
-		i := c.freed
-		if c.freed = e.marks[i].next; c.freed < 0 {
-			c.last = -1
-		}
-		e.marks[i].next = e.freeMark
-		e.freeMark = i
-	}
-}
+// take uses that slot. The last step of the lane that sends ended at a time.
+func (e *engine) take(c *connection, ended unit.Time) { c.slots.Take(&e.marks, ended) }
 
 // release makes the slot of a received message free from a moment on, and forgets the message.
 func (e *engine) release(m int32, at model.Moment) {
-	conn := e.messages[m].conn
+	conn := e.messages.At(m).conn
 	c := &e.conns[conn]
 	c.live--
-	if c.bounded {
-		i := e.newMark(at)
-		if c.last < 0 {
-			c.freed = i
-		} else {
-			e.marks[c.last].next = i
-		}
-		c.last = i
+	if c.slots.IsBounded {
+		c.slots.Free(&e.marks, at)
 		if src := &e.lanes[c.src]; src.waits == forSlot && src.on == conn {
 			e.wake(c.src)
 		}
 	}
-	e.messages[m].next = e.freeMessage
-	e.freeMessage = m
+	e.messages.Drop(m)
 }
 
 // enqueue adds a message to its connection.
 func (e *engine) enqueue(m int32) {
-	c := &e.conns[e.messages[m].conn]
+	c := &e.conns[e.messages.At(m).conn]
 	c.live++
-	if c.tail < 0 {
-		c.head = m
-	} else {
-		e.messages[c.tail].next = m
-	}
-	c.tail = m
+	e.messages.Append(&c.queue, m)
 }
 
-// dequeue takes the first message out of its connection.
-func (e *engine) dequeue(c *connection) int32 {
-	m := c.head
-	if c.head = e.messages[m].next; c.head < 0 {
-		c.tail = -1
-	}
-	return m
-}
-
+// newMessage puts a message in use, and returns its number.
 func (e *engine) newMessage(m message) int32 {
-	m.next, m.also = -1, -1
-	i := e.freeMessage
-	if i < 0 {
-		e.messages = append(e.messages, m)
-		if e.fair != nil {
-			e.fair.Grow(len(e.messages))
-		}
-		return int32(len(e.messages) - 1)
+	m.also = -1
+	i := e.messages.Put(m)
+	if e.fair != nil {
+		e.fair.Grow(e.messages.Len())
 	}
-	e.freeMessage = e.messages[i].next
-	e.messages[i] = m
-	return i
-}
-
-func (e *engine) newMark(at model.Moment) int32 {
-	m := mark{at: at, next: -1}
-	i := e.freeMark
-	if i < 0 {
-		e.marks = append(e.marks, m)
-		return int32(len(e.marks) - 1)
-	}
-	e.freeMark = e.marks[i].next
-	e.marks[i] = m
 	return i
 }

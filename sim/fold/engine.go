@@ -2,6 +2,7 @@ package fold
 
 import (
 	"collsim/schedule"
+	"collsim/sim/internal/exchange"
 	"collsim/sim/internal/flat"
 	"collsim/sim/model"
 	"collsim/unit"
@@ -38,16 +39,13 @@ type engine struct {
 	mostConns int   // beyond which some are forgotten
 	forgotten int64 // how often some were
 
-	messages    []message
-	freeMessage int32
-	marks       []mark
-	freeMark    int32
+	messages flat.Pool[message]
+	marks    exchange.Marks // of slots
 
-	links      []orbit
-	queue      flat.Heap[unit.Time] // of requests: of packets (FIFO), of messages to flow (fluid)
-	packets    []packet
-	freePacket int32
-	last       served
+	links   []orbit
+	queue   flat.Heap[unit.Time] // of requests: of packets (FIFO), of messages to flow (fluid)
+	packets flat.Pool[packet]
+	last    served
 
 	fluid
 	steady
@@ -122,8 +120,9 @@ const (
 
 func newEngine(s *schedule.Schedule, env *model.Env, sym *symmetry, net *links) *engine {
 	e := &engine{rules: model.NewRules(s, env), sym: sym, net: net, slices: int32(s.Slices),
-		actionBy: map[[2]int32]int32{}, connBy: map[connectionKey]int32{}, freeMessage: -1,
-		freeMark: -1, freePacket: -1, mostConns: fewConns}
+		actionBy: map[[2]int32]int32{}, connBy: map[connectionKey]int32{}, mostConns: fewConns,
+		messages: flat.NewPool[message](0), marks: exchange.NewMarks(0),
+		packets: flat.NewPool[packet](0)}
 	e.links = make([]orbit, len(net.network.Links))
 	for i := range e.links {
 		e.links[i].Link = net.network.Links[i]
@@ -201,12 +200,12 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 	a := &e.actions[l.action]
 	at = l.end
 	for _, c := range a.receives {
-		m := e.conns[c].head
-		if m < 0 || !e.messages[m].isHere {
+		m := e.conns[c].queue.First
+		if m < 0 || !e.messages.At(m).isHere {
 			l.waits, l.on = forMessage, c
 			return at, false
 		}
-		at = model.Later(at, e.messages[m].at)
+		at = model.Later(at, e.messages.At(m).at)
 	}
 	for _, c := range a.sends {
 		t, ok := e.slot(&e.conns[c])
@@ -250,8 +249,8 @@ func (e *engine) perform(i int32, start model.Moment) {
 	l.until = start.Plus(cost)
 	e.probe.stepBegins(i, start.T, n)
 	for _, c := range a.receives {
-		m := e.dequeue(&e.conns[c])
-		e.messages[m].next = l.received
+		m := e.messages.Pop(&e.conns[c].queue)
+		e.messages.At(m).also = l.received
 		l.received = m
 	}
 	k := len(a.sends)
@@ -259,18 +258,18 @@ func (e *engine) perform(i int32, start model.Moment) {
 	e.totals.BytesSent += n * unit.Bytes(k)
 	for j := k - 1; j >= 0; j-- { // so that l.sends is in program order
 		c := &e.conns[a.sends[j]]
-		e.take(c)
+		e.take(c, l.end.T)
 		m := e.newMessage(message{bytes: n, lane: i, conn: a.sends[j], route: c.route,
 			peers: int32(k)})
 		if !e.figures(m, a.step.Send[j].Framing()) {
 			return
 		}
 		e.enqueue(m)
-		e.messages[m].also = l.sends
+		e.messages.At(m).also = l.sends
 		l.sends = m
 	}
 	for m := l.sends; m >= 0; {
-		x := &e.messages[m]
+		x := e.messages.At(m)
 		next := x.also
 		x.key = l.key
 		l.key++
@@ -303,14 +302,14 @@ func (e *engine) moved(l *lane, a *action) (unit.Bytes, unit.Time) {
 	}
 	n := unit.Bytes(0)
 	for _, c := range a.receives {
-		n = max(n, e.messages[e.conns[c].head].bytes)
+		n = max(n, e.messages.At(e.conns[c].queue.First).bytes)
 	}
 	return n, e.rules.Cost(rank, &a.step, n)
 }
 
 // figures gives a message the figures of its size, and counts what crosses the links.
 func (e *engine) figures(m int32, with schedule.Framing) bool {
-	x := &e.messages[m]
+	x := e.messages.At(m)
 	f := e.rules.Device.Of(x.bytes)
 	x.carried, x.late = model.OnLinks(f, x.bytes, with), f.Latency
 	if x.carried > model.MostOnLinks {
@@ -330,7 +329,7 @@ func (e *engine) finish(i int32) {
 	e.probe.stepEnds(i, l.end.T)
 	freed := e.rules.Freed(l.end)
 	for m := l.received; m >= 0; {
-		next := e.messages[m].next
+		next := e.messages.At(m).also
 		e.release(m, freed)
 		m = next
 	}
@@ -356,22 +355,22 @@ func (e *engine) oneDone(i int32, at model.Moment) {
 }
 
 // left notes that the last byte of a message has left its first node.
-func (e *engine) left(m int32, at model.Moment) { e.oneDone(e.messages[m].lane, at) }
+func (e *engine) left(m int32, at model.Moment) { e.oneDone(e.messages.At(m).lane, at) }
 
 // arrived notes that the last byte of a message has reached its receiver, and wakes a lane that
 // waits for it.
 func (e *engine) arrived(m int32, at model.Moment) {
-	x := &e.messages[m]
+	x := e.messages.At(m)
 	x.at, x.isHere = at.Plus(x.late), true
 	c := &e.conns[x.conn]
-	if dst := &e.lanes[c.dst]; c.head == m && dst.waits == forMessage && dst.on == x.conn {
+	if dst := &e.lanes[c.dst]; c.queue.First == m && dst.waits == forMessage && dst.on == x.conn {
 		e.wake(c.dst)
 	}
 }
 
 // setOut lets a message set out at a moment.
 func (e *engine) setOut(m int32, at model.Moment) {
-	e.messages[m].since = at
+	e.messages.At(m).since = at
 	if e.fair != nil {
 		e.inject(m, at)
 	} else {

@@ -11,7 +11,6 @@ type packet struct {
 	from, to unit.Bytes   // of the message
 	message  int32
 	hop, end int32 // its next link is that of net.path[hop]; it ends before end
-	next     int32 // of those that are free
 	isFirst  bool  // it is at its first link
 	isLast   bool  // of the message's segments
 }
@@ -41,33 +40,22 @@ func (e *engine) runFIFO() {
 
 // addPacket lets the part of a message that begins at from ask for its first link.
 func (e *engine) addPacket(m int32, from unit.Bytes, at model.Moment) {
-	x := &e.messages[m]
+	x := e.messages.At(m)
 	r := &e.net.network.Routes[x.route]
 	to := e.rules.SegmentEnd(from, x.carried)
-	i := e.newPacket(packet{from: from, to: to, message: m, hop: r.From, end: r.To, isFirst: true,
+	i := e.packets.Put(packet{from: from, to: to, message: m, hop: r.From, end: r.To, isFirst: true,
 		isLast: to == x.carried})
 	e.queue.Push(e.ask(i, at, x.key))
 }
 
-func (e *engine) newPacket(p packet) int32 {
-	i := e.freePacket
-	if i < 0 {
-		e.packets = append(e.packets, p)
-		return int32(len(e.packets) - 1)
-	}
-	e.freePacket = e.packets[i].next
-	e.packets[i] = p
-	return i
-}
-
 // ask makes a packet's request for its next link.
 func (e *engine) ask(p int32, at model.Moment, key uint64) model.Request {
-	return model.Ask(at, e.net.network.Hops[e.packets[p].hop], key, p)
+	return model.Ask(at, e.net.network.Hops[e.packets.At(p).hop], key, p)
 }
 
 // serve lets the link carry the packet whose turn it is.
 func (e *engine) serve(r model.Request) {
-	p := &e.packets[r.Item]
+	p := e.packets.At(r.Item)
 	if !e.unambiguous(&r, e.net.path[p.hop]) {
 		e.refuse("what comes by different ports asks for a link at one time")
 		return
@@ -104,10 +92,10 @@ func (e *engine) unambiguous(r *model.Request, h int32) bool {
 // firstLink lets a packet's first link carry it from start to over. The lane is then rid of the
 // packet: it puts out the message's next one, or the whole message has left.
 func (e *engine) firstLink(i int32, start, over model.Moment) {
-	p := &e.packets[i]
+	p := e.packets.At(i)
 	p.isFirst = false
 	m, from, to := p.message, p.from, p.to
-	x := &e.messages[m]
+	x := e.messages.At(m)
 	path, rank := &e.net.network.Routes[x.route], e.sym.reps[e.lanes[x.lane].class]
 	before, put := e.rules.Pace(rank, x.peers, from), e.rules.Pace(rank, x.peers, to)
 	p.tail = model.Later(over, model.PutOut(start, x.since, false, before, put))
@@ -123,7 +111,7 @@ func (e *engine) firstLink(i int32, start, over model.Moment) {
 // forward lets a packet that l begins to carry at start ask for its next link, or arrive. A message
 // arrives with its last segment.
 func (e *engine) forward(i int32, start model.Moment, l *orbit) {
-	p := &e.packets[i]
+	p := e.packets.At(i)
 	went := l.went
 	l.went++
 	var next model.Moment
@@ -133,7 +121,7 @@ func (e *engine) forward(i int32, start model.Moment, l *orbit) {
 		e.queue.Push(e.ask(i, next, key))
 		return
 	}
-	p.next, e.freePacket = e.freePacket, i
+	e.packets.Drop(i)
 	if p.isLast {
 		e.arrived(p.message, p.tail)
 	}

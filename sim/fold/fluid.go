@@ -53,7 +53,7 @@ func (e *engine) instant(now unit.Time) {
 
 // inject lets a message flow from a moment on. What shares nothing needs no events.
 func (e *engine) inject(m int32, at model.Moment) {
-	x := &e.messages[m]
+	x := e.messages.At(m)
 	path := &e.net.network.Routes[x.route]
 	for _, h := range e.net.network.LinksOf(path) {
 		e.links[h].load += x.carried
@@ -70,7 +70,7 @@ func (e *engine) inject(m int32, at model.Moment) {
 
 // startFlow puts a flow on its links.
 func (e *engine) startFlow(m int32) {
-	x := &e.messages[m]
+	x := e.messages.At(m)
 	e.fair.Begin(m, x.route, e.rules.PaceRate(e.sym.reps[e.lanes[x.lane].class], x.peers),
 		x.carried)
 }
@@ -78,7 +78,7 @@ func (e *engine) startFlow(m int32) {
 // drained takes a flow off its links that has ended.
 func (e *engine) drained(m int32, now unit.Time) {
 	e.fair.End(m)
-	at, latency := model.Moment{T: now}, e.net.network.Routes[e.messages[m].route].Latency
+	at, latency := model.Moment{T: now}, e.net.network.Routes[e.messages.At(m).route].Latency
 	e.left(m, at)
 	e.arrived(m, at.Plus(latency))
 }

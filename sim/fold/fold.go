@@ -73,7 +73,7 @@ func simulate(s *schedule.Schedule, env *model.Env, log *model.Log, most int64) 
 			return nil, e.stall(s)
 		}
 		for i := range e.conns {
-			if e.conns[i].head >= 0 {
+			if e.conns[i].queue.First >= 0 {
 				return nil, &NotFolded{Why: neverReceived}
 			}
 		}

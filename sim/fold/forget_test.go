@@ -84,7 +84,7 @@ func TestMemoryOfAnAllToAll(t *testing.T) {
 	require.Equal(t, want, unfolded(e.finished()))
 	require.Len(t, e.sym.reps, 16)
 	sent := 16 * (ranks - 1)
-	for what, n := range map[string]int{"connections": len(e.conns), "marks": len(e.marks),
+	for what, n := range map[string]int{"connections": len(e.conns), "marks": e.marks.Len(),
 		"routes": len(e.net.network.Routes), "links of routes": len(e.net.path) / 6} {
 		require.Less(t, n, sent/4, what)
 	}

@@ -1,6 +1,9 @@
 package fold
 
-import "collsim/schedule"
+import (
+	"collsim/schedule"
+	"collsim/sim/internal/exchange"
+)
 
 // stall follows the waits from the first lane that waits, of all ranks, until they close or end.
 func (e *engine) stall(s *schedule.Schedule) error {
@@ -9,25 +12,13 @@ func (e *engine) stall(s *schedule.Schedule) error {
 		at++
 	}
 	err := &schedule.StallError{Slots: e.rules.DefaultSlots()}
-	place := map[int64]int{} // in path, counted from 1
 	var path []int64
-	for at >= 0 && place[at] == 0 {
-		path = append(path, at)
-		place[at] = len(path)
+	path, err.Cycle = exchange.Stalled(at, func(at int64) int64 {
 		if at = e.target(at); e.lanes[e.lane(at)].waits == forEver {
-			at = -1
+			return -1
 		}
-	}
-	if at >= 0 {
-		path, err.Cycle = path[place[at]-1:], true
-		lowest := 0 // the cycle begins with its lowest lane
-		for i, lane := range path {
-			if lane < path[lowest] {
-				lowest = i
-			}
-		}
-		path = append(path[lowest:len(path):len(path)], path[:lowest]...)
-	}
+		return at
+	})
 	for _, at := range path {
 		err.Waits = append(err.Waits, e.describe(s, at))
 		l := &e.lanes[e.lane(at)]

@@ -190,14 +190,12 @@ func (e *engine) leaveOut(times int64, later unit.Time) {
 		l.load += unit.Bytes(times) * (l.load - was.load)
 		l.free += later
 	}
-	for i := range e.messages {
-		e.messages[i].at.T += later
+	for i := range int32(e.messages.Len()) {
+		e.messages.At(i).at.T += later
 	}
-	for i := range e.marks {
-		e.marks[i].at.T += later
-	}
-	for i := range e.packets {
-		e.packets[i].tail.T += later
+	e.marks.Shift(later)
+	for i := range int32(e.packets.Len()) {
+		e.packets.At(i).tail.T += later
 	}
 	for i := range e.queue {
 		e.queue[i].First += later
@@ -217,12 +215,8 @@ func (e *engine) write(s []int64, now unit.Time) []int64 {
 	}
 	for i := range e.conns {
 		c := &e.conns[i]
-		s = append(s, int64(c.unused))
-		for k := c.freed; k >= 0; k = e.marks[k].next {
-			s = e.marks[k].at.AppendSince(s, now)
-		}
-		s = append(s, -2)
-		for m := c.head; m >= 0; m = e.messages[m].next {
+		s = c.slots.AppendState(&e.marks, s, now)
+		for m := c.queue.First; m >= 0; m = e.messages.Next(m) {
 			s = e.writeMessage(s, m, now)
 		}
 		s = append(s, -2)
@@ -239,7 +233,7 @@ func (e *engine) write(s []int64, now unit.Time) []int64 {
 	})
 	if e.fair != nil { // of one time, in any order: in that of their lanes
 		slices.SortStableFunc(e.sorted, func(a, b flat.Entry[unit.Time]) int {
-			x, y := &e.messages[a.Item], &e.messages[b.Item]
+			x, y := e.messages.At(a.Item), e.messages.At(b.Item)
 			return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(x.lane, y.lane),
 				cmp.Compare(x.key, y.key))
 		})
@@ -268,8 +262,8 @@ func (e *engine) writeLane(s []int64, l *lane, now unit.Time) []int64 {
 			s = append(s, int64(c.Step))
 		}
 	}
-	for m := l.received; m >= 0 && l.waits == forStep; m = e.messages[m].next {
-		s = append(s, int64(e.messages[m].conn))
+	for m := l.received; m >= 0 && l.waits == forStep; m = e.messages.At(m).also {
+		s = append(s, int64(e.messages.At(m).conn))
 	}
 	for i := len(l.posts) - 1; i >= 0 && l.posts[i].T >= now; i-- {
 		s = l.posts[i].AppendSince(s, now)
@@ -279,7 +273,7 @@ func (e *engine) writeLane(s []int64, l *lane, now unit.Time) []int64 {
 
 // writeMessage appends a message that has not been received.
 func (e *engine) writeMessage(s []int64, m int32, now unit.Time) []int64 {
-	x := &e.messages[m]
+	x := e.messages.At(m)
 	s = append(s, int64(x.key-e.lanes[x.lane].key), int64(x.bytes), int64(x.carried), int64(x.late),
 		int64(x.peers), int64(x.route))
 	switch {
@@ -297,7 +291,7 @@ func (e *engine) writeRequest(s []int64, r *model.Request, now unit.Time) []int6
 	m := r.Item
 	s = append(s, int64(r.First-now), int64(r.Second))
 	if e.fair == nil {
-		p := &e.packets[r.Item]
+		p := e.packets.At(r.Item)
 		m = p.message
 		s = append(s, int64(p.from), int64(p.to), int64(p.hop))
 		if !p.isFirst {
@@ -305,6 +299,6 @@ func (e *engine) writeRequest(s []int64, r *model.Request, now unit.Time) []int6
 			s = append(s, int64(r.Third-e.links[e.net.onPath(p.hop).from].went))
 		}
 	}
-	x := &e.messages[m]
+	x := e.messages.At(m)
 	return append(s, int64(x.lane), int64(x.key-e.lanes[x.lane].key))
 }

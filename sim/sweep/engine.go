@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"collsim/schedule"
+	"collsim/sim/internal/exchange"
 	"collsim/sim/internal/flat"
 	"collsim/sim/model"
 	"collsim/unit"
@@ -25,13 +26,11 @@ type engine struct {
 	step       schedule.Step
 	steadyAt   map[int32]bool // for a program common to all ranks: isSteady by place
 
-	conns         []connection
-	connBy, tagBy flat.Table
-	messages      []message
-	freeMessage   int32 // head of the list of unused messages
-	waiting       int64 // messages that have not been received
-	marks         []mark
-	freeMark      int32 // head of the list of unused marks
+	conns    []connection
+	connBy   exchange.Index
+	messages flat.Pool[message]
+	waiting  int64          // messages that have not been received
+	marks    exchange.Marks // of slots
 
 	links    []link   // that routes cross
 	linkOf   []int32  // by link of the network: its index in links plus 1; 0: none
@@ -110,8 +109,7 @@ const (
 // newEngine returns the state at the beginning of a run.
 func newEngine(s *schedule.Schedule, env *model.Env) *engine {
 	e := &engine{rules: model.NewRules(s, env), network: model.NewNetwork(env.Graph),
-		isFluid: env.Sharing == model.Fluid, connBy: flat.NewTable(), tagBy: flat.NewTable(),
-		freeMessage: -1, freeMark: -1}
+		isFluid: env.Sharing == model.Fluid, connBy: exchange.NewIndex()}
 	e.linkOf = make([]int32, len(e.network.Links))
 	if s.Group != nil {
 		e.steadyAt = map[int32]bool{}
@@ -121,6 +119,7 @@ func newEngine(s *schedule.Schedule, env *model.Env) *engine {
 		e.programs = append(e.programs, s.Program(rank))
 		lanes += e.programs[rank].Lanes()
 	}
+	e.messages, e.marks = flat.NewPool[message](lanes), exchange.NewMarks(lanes)
 	e.lanes = make([]lane, 0, lanes)
 	e.ready, e.later = make([]int32, 0, lanes), make([]int32, 0, lanes)
 	for rank, p := range e.programs {

@@ -153,9 +153,7 @@ func moments(e *engine) map[string]any {
 	}
 	for i := range e.conns {
 		c, free := &e.conns[i], []model.Moment{}
-		for m := c.freed; m >= 0; m = e.marks[m].next {
-			free = append(free, e.marks[m].at)
-		}
+		c.slots.Each(&e.marks, func(at model.Moment) { free = append(free, at) })
 		all[fmt.Sprint("slots ", c.src, c.dst)] = free
 	}
 	for i := range e.links {

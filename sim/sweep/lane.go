@@ -74,12 +74,12 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 	l := &e.lanes[i]
 	at = l.end
 	for _, c := range l.receives {
-		m := e.conns[c].head
-		if m < 0 || !e.messages[m].isHere {
+		m := e.conns[c].queue.First
+		if m < 0 || !e.messages.At(m).isHere {
 			l.waits, l.on = forMessage, c
 			return at, false
 		}
-		at = model.Later(at, e.messages[m].at)
+		at = model.Later(at, e.messages.At(m).at)
 	}
 	for _, s := range l.sends {
 		t, ok := e.slot(&e.conns[s.conn])
@@ -131,14 +131,14 @@ func (e *engine) perform(i int32, start model.Moment) {
 	e.totals.BytesSent += n.bytes * unit.Bytes(k)
 	for _, s := range l.sends {
 		c := &e.conns[s.conn]
-		e.take(c)
+		e.take(c, 0)
 		f := e.rules.Device.Of(n.bytes)
 		carried := model.OnLinks(f, n.bytes, s.framing)
 		if carried > model.MostOnLinks {
 			e.refuse("a message is larger than is counted")
 			return
 		}
-		m := e.newMessage(message{since: l.until, bytes: n.bytes, carried: carried, late: f.Latency,
+		m := e.messages.Put(message{since: l.until, bytes: n.bytes, carried: carried, late: f.Latency,
 			lane: i, conn: s.conn, route: c.route, peers: k})
 		e.enqueue(m)
 		e.addPacket(m, 0, l.until)
@@ -153,7 +153,7 @@ func (e *engine) perform(i int32, start model.Moment) {
 func (e *engine) sizeReceived(l *lane) (n size) {
 	n.bytes = 0
 	for _, c := range l.receives {
-		n.bytes = max(n.bytes, e.messages[e.conns[c].head].bytes)
+		n.bytes = max(n.bytes, e.messages.At(e.conns[c].queue.First).bytes)
 	}
 	e.programs[l.rank].Load(&l.cursor, &e.step)
 	n.cost = e.cost(l.rank, &e.step, n.bytes)

@@ -65,7 +65,7 @@ func (p *packet) before(o *packet) bool {
 
 // addPacket has the segment of a message that begins at a byte ask for its first link.
 func (e *engine) addPacket(m int32, from unit.Bytes, at model.Moment) {
-	x := &e.messages[m]
+	x := e.messages.At(m)
 	r := &e.network.Routes[x.route]
 	to := e.rules.SegmentEnd(from, x.carried)
 	e.asked = flat.Add(e.asked, int32(len(e.packets)), len(e.lanes))
@@ -168,7 +168,7 @@ func (e *engine) carry(on, i int32) {
 // message's next segment asks for the link.
 func (e *engine) firstLink(i int32, start, over model.Moment, l *link) {
 	p := &e.packets[i]
-	x := &e.messages[p.message]
+	x := e.messages.At(p.message)
 	path, rank := &e.network.Routes[x.route], e.lanes[x.lane].rank
 	before, put := e.rules.Pace(rank, x.peers, p.from), e.rules.Pace(rank, x.peers, p.to)
 	p.tail = model.Later(over, model.PutOut(start, x.since, false, before, put))
@@ -200,7 +200,7 @@ func (e *engine) flow() {
 	}
 	for _, i := range e.batch {
 		p := &e.packets[i]
-		x := &e.messages[p.message]
+		x := e.messages.At(p.message)
 		path, rank := &e.network.Routes[x.route], e.lanes[x.lane].rank
 		left := p.at.Plus(e.rules.Pace(rank, x.peers, x.carried))
 		if path.IsShared(x.carried) {

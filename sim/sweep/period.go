@@ -179,20 +179,17 @@ func (e *engine) findColumns(p *period) bool {
 			return false
 		}
 		conn := &e.conns[c.conn]
-		for m := conn.head; m >= 0; m = e.messages[m].next {
+		for m := conn.queue.First; m >= 0; m = e.messages.Next(m) {
 			c.waiting++
 		}
 		c.first, a.width = a.width, a.width+c.sends
 		a.rows = max(a.rows, (c.waiting+c.sends-1)/c.sends+1)
-		if !conn.bounded {
+		if !conn.slots.IsBounded {
 			continue
 		}
-		if c.idle = conn.unused; c.idle > mostTimes {
+		unused, free := conn.slots.Counts()
+		if c.idle, c.free = unused, unused+free; unused > mostTimes {
 			return false
-		}
-		c.free = c.idle
-		for m := conn.freed; m >= 0; m = e.marks[m].next {
-			c.free++
 		}
 		c.slots, s.width = s.width, s.width+c.sends
 		s.rows = max(s.rows, (c.free+c.sends-1)/c.sends+1)
@@ -213,15 +210,15 @@ func (e *engine) fill(p *period) {
 	for i := range p.columns {
 		c := &p.columns[i]
 		n, conn := int32(0), &e.conns[c.conn]
-		for m := conn.head; m >= 0; m = e.messages[m].next {
-			*p.arrivals.at(c.message(n)) = p.stamp(e.messages[m].at)
+		for m := conn.queue.First; m >= 0; m = e.messages.Next(m) {
+			*p.arrivals.at(c.message(n)) = p.stamp(e.messages.At(m).at)
 			n++
 		}
 		n = c.idle
-		for m := conn.freed; m >= 0; m = e.marks[m].next {
-			*p.slots.at(c.slot(n)) = p.stamp(e.marks[m].at)
+		conn.slots.Each(&e.marks, func(at model.Moment) {
+			*p.slots.at(c.slot(n)) = p.stamp(at)
 			n++
-		}
+		})
 	}
 	for _, a := range e.actors {
 		p.ends = append(p.ends, p.stamp(e.lanes[a.lane].end))
@@ -272,8 +269,8 @@ func (e *engine) sameSizes(p *period) bool {
 	}
 	for i := range p.columns {
 		c, n := &p.columns[i], int32(0)
-		for m := e.conns[c.conn].head; m >= 0; m = e.messages[m].next {
-			if _, column := c.message(n); e.messages[m].bytes != bytes(column) {
+		for m := e.conns[c.conn].queue.First; m >= 0; m = e.messages.Next(m) {
+			if _, column := c.message(n); e.messages.At(m).bytes != bytes(column) {
 				return false
 			}
 			n++
@@ -374,26 +371,22 @@ func (e *engine) settle(p *period, times int32) {
 // settleColumn copies messages and slots of a connection back from the tables.
 func (e *engine) settleColumn(p *period, c *column, times int32) {
 	n, conn := int32(0), &e.conns[c.conn]
-	for m := conn.head; m >= 0; m = e.messages[m].next {
+	for m := conn.queue.First; m >= 0; m = e.messages.Next(m) {
 		later, column := c.message(n)
-		e.messages[m].at = p.moment(*p.arrivals.at(times+later, column))
+		e.messages.At(m).at = p.moment(*p.arrivals.at(times+later, column))
 		if k := p.putBy[column]; p.classes > 1 {
 			x := &p.puts[k]
-			e.messages[m].bytes = p.bytes[p.blocks[x.turn].class(later-x.later)]
+			e.messages.At(m).bytes = p.bytes[p.blocks[x.turn].class(later-x.later)]
 		}
 		n++
 	}
-	if !conn.bounded {
+	if !conn.slots.IsBounded {
 		return
 	}
-	for conn.freed >= 0 {
-		m := conn.freed
-		conn.freed, e.marks[m].next, e.freeMark = e.marks[m].next, e.freeMark, m
-	}
-	conn.last = -1
-	conn.unused = int32(max(int64(c.idle)-int64(times)*int64(c.sends), 0))
-	for n := conn.unused; n < c.free; n++ {
+	unused := int32(max(int64(c.idle)-int64(times)*int64(c.sends), 0))
+	conn.slots.Reset(&e.marks, unused)
+	for n := unused; n < c.free; n++ {
 		later, column := c.slot(n)
-		e.free(conn, p.moment(*p.slots.at(times+later, column)))
+		conn.slots.Free(&e.marks, p.moment(*p.slots.at(times+later, column)))
 	}
 }

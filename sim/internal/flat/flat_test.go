@@ -147,3 +147,38 @@ func TestList(t *testing.T) {
 	}
 	require.Equal(t, append([]int{7}, want...), l.AppendTo([]int{7}))
 }
+
+// TestPool: chains of a pool are first in, first out, and no number is in use twice.
+func TestPool(t *testing.T) {
+	p := NewPool[int](4)
+	chains, want := [3]Chain{NewChain(), NewChain(), NewChain()}, [3][]int{}
+	most, inUse := 0, 0
+	rng := rand.New(rand.NewPCG(7, 1))
+	for n := range 5_000 {
+		k := rng.IntN(3)
+		if c := &chains[k]; rng.IntN(2) == 0 {
+			p.Append(c, p.Put(n))
+			want[k] = append(want[k], n)
+			inUse++
+		} else if c.First >= 0 {
+			i := p.Pop(c)
+			require.Equal(t, want[k][0], *p.At(i))
+			want[k] = want[k][1:]
+			p.Drop(i)
+			inUse--
+		}
+		most = max(most, inUse)
+		free := 0
+		p.EachFree(func(int32) { free++ })
+		require.Equal(t, p.Len(), inUse+free)
+		require.Equal(t, free > 0, p.HasFree())
+	}
+	require.Equal(t, most, p.Len())
+	for k := range chains {
+		for i := chains[k].First; i >= 0; i = p.Next(i) {
+			require.Equal(t, want[k][0], *p.At(i))
+			want[k] = want[k][1:]
+		}
+		require.Empty(t, want[k])
+	}
+}

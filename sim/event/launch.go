@@ -10,20 +10,20 @@ import (
 
 // begin lets lane i begin the bracket that its present step begins, if it does. It reports whether
 // the lane can go on; the bracket's begin is then the end of the lane's step before.
-func (e *engine) begin(i int32) bool {
-	g, l := e.gpu, &e.lanes[i]
+func (g *gpus) begin(i int32) bool {
+	l := g.e.lanes.at(i)
 	x := &g.lanes[i]
-	if x.gate == passed || !e.begins(i) {
+	if x.launch == launched || !g.begins(i) {
 		return true
 	}
-	if x.gate == asking {
+	if x.launch == asking {
 		l.waits = forPlaces
 		return false
 	}
-	e.leave(i)
+	g.leave(i)
 	number := g.ofLanes[x.next]
 	b := &g.brackets[number]
-	at, known := e.beginning(i, b)
+	at, known := g.beginning(i, b)
 	if !known {
 		return false
 	}
@@ -31,26 +31,27 @@ func (e *engine) begin(i int32) bool {
 	x.open = number
 	b.come++
 	b.ready = model.Later(b.ready, at)
-	e.reportGPU(bracketReady, i, number, at.T)
+	g.report(bracketReady, i, number, at.T)
 	if !b.resident && b.mark.Engine == schedule.SMs || b.mark.Engine == schedule.Host {
-		x.gate, l.end = passed, at
-		e.reportGPU(bracketBegins, i, number, at.T)
+		x.launch, l.end = launched, at
+		g.report(bracketBegins, i, number, at.T)
 		return true
 	}
-	x.gate, l.waits = asking, forPlaces
+	x.launch, l.waits = asking, forPlaces
 	if b.come == b.lanes {
-		e.claimPlaces(number)
+		g.claimPlaces(number)
 	}
 	return false
 }
 
 // begins reports whether the present step of lane i, in e.step, begins the lane's next bracket.
-func (e *engine) begins(i int32) bool {
-	x, at := &e.gpu.lanes[i], &e.lanes[i].cursor
+func (g *gpus) begins(i int32) bool {
+	e := g.e
+	x, at := &g.lanes[i], &e.lanes.at(i).cursor
 	switch {
 	case at.Slice() > 0 || x.next == x.end:
 		return false
-	case e.gpu.isLaunched:
+	case g.isLaunched:
 		return e.step.Launch != nil
 	}
 	return at.Step == 0
@@ -69,8 +70,9 @@ func (x *laneGPU) enter(b *bracket) {
 
 // beginning returns the time when a lane can begin a bracket, apart from the wait for places. It
 // reports whether that is known.
-func (e *engine) beginning(i int32, b *bracket) (at model.Moment, known bool) {
-	g, l := e.gpu, &e.lanes[i]
+func (g *gpus) beginning(i int32, b *bracket) (at model.Moment, known bool) {
+	e := g.e
+	l := e.lanes.at(i)
 	if !g.isLaunched {
 		at = model.Later(l.end, e.rules.Arrives(l.rank, b.Issued))
 		if !l.cursor.Edge() { // its blocks are there before they wait
@@ -86,7 +88,7 @@ func (e *engine) beginning(i int32, b *bracket) (at model.Moment, known bool) {
 	}
 	for _, v := range e.step.Await {
 		if v.Value > 0 {
-			at = model.Later(at, e.observed(i, v, inGraph))
+			at = model.Later(at, g.observed(i, v, inGraph))
 		}
 	}
 	return at, true
@@ -94,10 +96,11 @@ func (e *engine) beginning(i int32, b *bracket) (at model.Moment, known bool) {
 
 // observed returns the time when the begin of a bracket of lane i sees an event that has been
 // posted.
-func (e *engine) observed(i int32, v schedule.Event, inGraph func(lane int32) bool) model.Moment {
-	g, rank := e.gpu, e.lanes[i].rank
+func (g *gpus) observed(i int32, v schedule.Event, inGraph func(lane int32) bool) model.Moment {
+	e := g.e
+	rank := e.lanes.at(i).rank
 	on := e.first[rank] + v.Lane
-	posted := e.lanes[on].posts[v.Value-1]
+	posted := e.lanes.at(on).posts[v.Value-1]
 	if g.lanes[on].stream == g.lanes[i].stream {
 		return e.rules.Follows(rank, posted, inGraph(on))
 	}
@@ -105,16 +108,15 @@ func (e *engine) observed(i int32, v schedule.Event, inGraph func(lane int32) bo
 }
 
 // leave ends the bracket that a lane is in.
-func (e *engine) leave(i int32) {
-	g := e.gpu
-	x := &g.lanes[i]
+func (g *gpus) leave(i int32) {
+	e, x := g.e, &g.lanes[i]
 	if x.open < 0 {
 		return
 	}
 	b := &g.brackets[x.open]
 	b.over++
-	b.ended = model.Later(b.ended, e.lanes[i].end)
-	e.reportGPU(bracketLeft, i, x.open, e.lanes[i].end.T)
+	b.ended = model.Later(b.ended, e.lanes.at(i).end)
+	g.report(bracketLeft, i, x.open, e.lanes.at(i).end.T)
 	if b.over == b.lanes && b.ended.T < unit.Forever {
 		g.at(b.ended.T, bracketEnds, x.open)
 	}
@@ -122,15 +124,15 @@ func (e *engine) leave(i int32) {
 }
 
 // endBracket gives back what a bracket has had.
-func (e *engine) endBracket(number int32, now unit.Time) {
-	b := &e.gpu.brackets[number]
-	e.reportGPU(bracketOver, number, 0, now)
-	r := &e.gpu.ranks[b.rank]
+func (g *gpus) endBracket(number int32, now unit.Time) {
+	b := &g.brackets[number]
+	g.report(bracketOver, number, 0, now)
+	r := &g.ranks[b.rank]
 	for _, k := range b.sms {
 		r.free[k] += model.BlockShare(b.perSM)
 	}
 	if len(b.sms) > 0 || b.engine >= 0 {
-		e.dirty(b.rank)
+		g.markDirty(b.rank)
 	}
 	if b.engine >= 0 {
 		r.engines[b.engine] = false
@@ -151,42 +153,23 @@ type claim struct {
 	running int32 // waves
 	ready   model.Moment
 	begun   bool
-	next    int32 // of those that are free
-}
-
-func (e *engine) newClaim(c claim) int32 {
-	g := e.gpu
-	i := g.freeClaim
-	if i < 0 {
-		g.claims = append(g.claims, c)
-		return int32(len(g.claims) - 1)
-	}
-	g.freeClaim = g.claims[i].next
-	g.claims[i] = c
-	return i
-}
-
-func (e *engine) dropClaim(i int32) {
-	e.gpu.claims[i].next = e.gpu.freeClaim
-	e.gpu.freeClaim = i
 }
 
 // claimPlaces has a bracket ask for its places, when its last lane has come.
-func (e *engine) claimPlaces(number int32) {
-	b := &e.gpu.brackets[number]
-	who := model.Claim{Priority: e.rules.Priority(b.mark), Order: b.Order, Lane: b.Lane}
-	c := e.newClaim(claim{Claim: who, bracket: number, lane: b.lane, rank: b.rank, perSM: b.perSM,
+func (g *gpus) claimPlaces(number int32) {
+	b := &g.brackets[number]
+	who := model.Claim{Priority: g.e.rules.Priority(b.mark), Order: b.Order, Lane: b.Lane}
+	c := g.claims.Put(claim{Claim: who, bracket: number, lane: b.lane, rank: b.rank, perSM: b.perSM,
 		ready: b.ready})
-	e.gpu.at(b.ready.T, claimComes, c)
+	g.at(b.ready.T, claimComes, c)
 }
 
 // come puts a claim among those that wait.
-func (e *engine) come(number int32, now unit.Time) {
-	g := e.gpu
-	c := &g.claims[number]
-	if c.bracket < 0 && !e.needsPlaces(c) {
-		e.beginKernel(number, now)
-		e.endKernel(number, now)
+func (g *gpus) come(number int32, now unit.Time) {
+	c := g.claims.At(number)
+	if c.bracket < 0 && !g.needsPlaces(c) {
+		g.beginKernel(number, now)
+		g.endKernel(number, now)
 		return
 	}
 	r := &g.ranks[c.rank]
@@ -195,30 +178,29 @@ func (e *engine) come(number int32, now unit.Time) {
 		list = &r.copying
 	}
 	i, _ := slices.BinarySearchFunc(*list, c, func(other int32, c *claim) int {
-		if model.First(&g.claims[other].Claim, &c.Claim) {
+		if model.First(&g.claims.At(other).Claim, &c.Claim) {
 			return -1
 		}
 		return 1
 	})
 	*list = slices.Insert(*list, i, number)
-	e.dirty(c.rank)
+	g.markDirty(c.rank)
 }
 
-// dirty remembers that a rank has something to give out.
-func (e *engine) dirty(rank int32) {
-	if r := &e.gpu.ranks[rank]; !r.isDirty {
+// markDirty remembers that a rank has something to give out.
+func (g *gpus) markDirty(rank int32) {
+	if r := &g.ranks[rank]; !r.isDirty {
 		r.isDirty = true
-		e.gpu.dirty = append(e.gpu.dirty, rank)
+		g.dirty = append(g.dirty, rank)
 	}
 }
 
 // dispatch gives out what is free at an instant.
-func (e *engine) dispatch(now unit.Time) {
-	g := e.gpu
+func (g *gpus) dispatch(now unit.Time) {
 	for _, rank := range g.dirty {
 		r := &g.ranks[rank]
 		r.isDirty = false
-		for len(r.waiting) > 0 && e.seat(r.waiting[0], now) {
+		for len(r.waiting) > 0 && g.seat(r.waiting[0], now) {
 			r.waiting = slices.Delete(r.waiting, 0, 1)
 		}
 		for len(r.copying) > 0 {
@@ -228,44 +210,42 @@ func (e *engine) dispatch(now unit.Time) {
 			}
 			r.engines[engine] = true
 			c := r.copying[0]
-			g.brackets[g.claims[c].bracket].engine = int32(engine)
-			e.grant(c, now)
+			g.brackets[g.claims.At(c).bracket].engine = int32(engine)
+			g.grant(c, now)
 			r.copying = slices.Delete(r.copying, 0, 1)
 		}
-		e.reportGPU(smsChange, rank, 0, now)
+		g.report(smsChange, rank, 0, now)
 	}
 	g.dirty = g.dirty[:0]
 }
 
 // seat gives a claim places, and reports whether it has all that it wants.
-func (e *engine) seat(number int32, now unit.Time) bool {
-	g := e.gpu
-	c := &g.claims[number]
+func (g *gpus) seat(number int32, now unit.Time) bool {
+	c := g.claims.At(number)
 	r, share := &g.ranks[c.rank], model.BlockShare(c.perSM)
 	if c.bracket < 0 {
-		return e.placeGrid(number, now)
+		return g.placeGrid(number, now)
 	}
 	b := &g.brackets[c.bracket]
 	if model.Room(r.free, share) < b.places {
 		return false
 	}
 	b.sms = model.Place(r.free, share, b.places, nil)
-	e.grant(number, now)
+	g.grant(number, now)
 	return true
 }
 
 // grant lets the lanes of a bracket begin.
-func (e *engine) grant(number int32, now unit.Time) {
-	g := e.gpu
-	c := &g.claims[number]
+func (g *gpus) grant(number int32, now unit.Time) {
+	e, c := g.e, g.claims.At(number)
 	b := &g.brackets[c.bracket]
 	at := model.Later(c.ready, model.Moment{T: now})
 	for i := b.lane; i < e.first[b.rank+1]; i++ {
-		if x := &g.lanes[i]; x.open == c.bracket && x.gate == asking {
-			x.gate, e.lanes[i].end = passed, at
-			e.reportGPU(bracketBegins, i, c.bracket, at.T)
-			e.wake(i)
+		if x := &g.lanes[i]; x.open == c.bracket && x.launch == asking {
+			x.launch, e.lanes.at(i).end = launched, at
+			g.report(bracketBegins, i, c.bracket, at.T)
+			e.lanes.wake(i)
 		}
 	}
-	e.dropClaim(number)
+	g.claims.Drop(number)
 }

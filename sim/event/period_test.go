@@ -92,7 +92,7 @@ func TestPeriodsLeftOut(t *testing.T) {
 		env := fluidEnv(t, rng, s.Spec.Ranks)
 		run := func(isOff bool) (*engine, *model.Totals, error) {
 			e := newEngine(s, &env)
-			e.findSole()
+			e.findUncontended()
 			e.period.isOff = isOff
 			err := e.run()
 			return e, e.finished(), err
@@ -112,7 +112,7 @@ func TestPeriodsLeftOut(t *testing.T) {
 		inARow := func(isOff bool) (*row, int) {
 			e := newEngine(s, &env)
 			e.period.isOff = isOff
-			e.startRow(Row{Calls: 4, Messages: 1 << 40,
+			e.row = newRow(e, Row{Calls: 4, Messages: 1 << 40,
 				Enough: func([][]unit.Time, int) bool { return false }})
 			require.NoError(t, e.run())
 			return e.row, e.period.found

@@ -6,9 +6,9 @@ import (
 	"collsim/unit"
 )
 
-// times are those of a tape in the order of lanes, and of a lane in that of its sub-steps: of each
-// when it started, and then those of its messages, in the order in which it gets and sends them.
-// Where it has several, each begins with an entry that is no time.
+// times are those of a compact log in the order of lanes, and of a lane in that of its sub-steps:
+// of each when it started, and then those of its messages, in the order in which it gets and sends
+// them. Where it has several, each begins with an entry that is no time.
 type times struct {
 	of    []unit.Time
 	kinds []entryKind // of each entry; behind the last that of a start
@@ -17,7 +17,7 @@ type times struct {
 
 // inOrder puts all times in order and drops the entries. What belongs to an entry was written after
 // it, and comes right behind it, in the order in which it was written.
-func (t *tape) inOrder() times {
+func (t *writer) inOrder() times {
 	t.pages = append(t.pages, t.page)
 	at := t.before + len(t.page)
 	places := make([]int32, at) // that each entry takes with what belongs to it
@@ -50,7 +50,7 @@ func (t *tape) inOrder() times {
 
 // spread puts each time in its place, by how many each entry takes and where those of each lane
 // begin: these become where the next belongs.
-func (t *tape) spread(to *times, places, lanes []int32) {
+func (t *writer) spread(to *times, places, lanes []int32) {
 	bases, base, at := t.bases, unit.Time(0), 0
 	for i, page := range t.pages {
 		for _, x := range page {

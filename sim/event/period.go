@@ -17,6 +17,7 @@ import (
 
 // period holds the search for periods.
 type period struct {
+	e         *engine
 	search    cycle.Search
 	isOff     bool  // for tests: every step is simulated
 	mayBe     bool  // the run is one of those in which periods are left out
@@ -50,19 +51,21 @@ type snapshot struct {
 // progress counts the steps of a lane, and the iterations of its outermost loop.
 type progress struct{ steps, iteration int32 }
 
-// startPeriod readies the search. Periods are left out of runs whose whole state writeState writes:
+// start readies the search. Periods are left out of runs whose whole state writeState writes:
 // under fluid sharing, without a log, and without what only programs and devices that offload have.
-func (e *engine) startPeriod() {
-	p, s := &e.period, e.rules.Schedule
+func (p *period) start() {
+	e, s := p.e, p.e.rules.Schedule
 	p.beacon, p.search.WordsPerStep = -1, wordsPerStep
-	p.mayBe = !p.isOff && e.isFluid && e.tape.heads == nil && e.observer == nil &&
-		e.matches == nil && e.streams == nil && e.backlogs == nil &&
-		s.Parts() == nil && s.Teams() == nil
+	p.mayBe = !p.isOff && e.isFluid && !e.log.isOn() && e.observer == nil &&
+		!e.ahead.hasStreams() && s.Parts() == nil && s.Teams() == nil
 }
 
+// isOn reports whether periods may be left out.
+func (p *period) isOn() bool { return p.mayBe }
+
 // passes looks whether a lane that has ended a step is the beacon, or may be.
-func (e *engine) passes(i int32) {
-	p, c := &e.period, &e.lanes[i].cursor
+func (p *period) passes(i int32) {
+	e, c := p.e, &p.e.lanes.at(i).cursor
 	if c.Done() {
 		if p.beacon == i {
 			p.beacon = -1
@@ -80,7 +83,7 @@ func (e *engine) passes(i int32) {
 			p.iteration, p.isDue = now, true
 		}
 	case p.beacon < 0 && follow > leastFollow && p.search.Affords(e.totals.Steps):
-		l := &e.lanes[i]
+		l := e.lanes.at(i)
 		p.iteration = c.Iterations()[0]
 		if e.programs[l.rank].AlikeAfter(c, int(l.channel), p.iteration) < leastFollow {
 			p.refused++
@@ -94,62 +97,61 @@ func (e *engine) passes(i int32) {
 
 // leaveOut looks for a period when all has been done that happens at an instant, and leaves out as
 // many as it can.
-func (e *engine) leaveOut(now unit.Time) {
-	p := &e.period
+func (p *period) leaveOut(now unit.Time) {
 	if !p.isDue {
 		return
 	}
 	p.isDue = false
-	if !p.search.Affords(e.totals.Steps) {
+	if !p.search.Affords(p.e.totals.Steps) {
 		return
 	}
-	state, ok := e.writeState(p.search.Empty(), now)
+	state, ok := p.writeState(p.search.Empty(), now)
 	if !ok {
 		return
 	}
 	if p.search.Add(state) {
-		if times := e.periods(now); times > 0 {
-			e.skip(times, now-p.kept.at)
+		if times := p.periods(now); times > 0 {
+			p.skip(times, now-p.kept.at)
 			p.found++
 		}
 		p.beacon = -1
 		return
 	}
 	if p.search.IsOld() {
-		e.keepState(now)
+		p.keepState(now)
 	}
 }
 
 // keepState keeps the latest state to compare with.
-func (e *engine) keepState(now unit.Time) {
-	p := &e.period
+func (p *period) keepState(now unit.Time) {
+	e := p.e
 	p.search.Keep()
 	k := &p.kept
 	k.at, k.totals = now, e.totals
 	k.lanes, k.loads = k.lanes[:0], k.loads[:0]
-	for i := range e.lanes {
-		c, at := &e.lanes[i].cursor, progress{}
+	for i := range e.lanes.len() {
+		c, at := &e.lanes.at(i).cursor, progress{}
 		if at.steps = c.Step; !c.Done() && len(c.Iterations()) > 0 {
 			at.iteration = c.Iterations()[0]
 		}
 		k.lanes = append(k.lanes, at)
 	}
-	for i := range e.links {
-		k.loads = append(k.loads, e.links[i].load)
+	for i := range e.links.len() {
+		k.loads = append(k.loads, e.links.at(i).load)
 	}
 }
 
 // periods returns how many periods like that since the kept state can be left out: until a lane
 // comes to the last iteration of its loop, or to one that moves other sizes, or time ends.
-func (e *engine) periods(now unit.Time) int32 {
-	k := &e.period.kept
+func (p *period) periods(now unit.Time) int32 {
+	e, k := p.e, &p.kept
 	took := now - k.at
 	if took <= 0 {
 		return 0
 	}
 	times, hasMoved := int32(min(int64(unit.Forever-now)/int64(took)/2, 1<<30)), false
-	for i := range e.lanes {
-		l, was := &e.lanes[i], k.lanes[i]
+	for i := range e.lanes.len() {
+		l, was := e.lanes.at(i), k.lanes[i]
 		if l.cursor.Step == was.steps {
 			continue
 		}
@@ -172,12 +174,13 @@ func (e *engine) periods(now unit.Time) int32 {
 }
 
 // skip leaves out so many periods of a given time.
-func (e *engine) skip(times int32, each unit.Time) {
-	k, n := &e.period.kept, int64(times)
+func (p *period) skip(times int32, each unit.Time) {
+	e := p.e
+	k, n := &p.kept, int64(times)
 	later := unit.Time(n) * each
 	e.totals.Repeat(&k.totals, n)
-	for i := range e.lanes {
-		l, was := &e.lanes[i], k.lanes[i]
+	for i := range e.lanes.len() {
+		l, was := e.lanes.at(i), k.lanes[i]
 		if l.waits == forEver {
 			continue
 		}
@@ -186,19 +189,10 @@ func (e *engine) skip(times int32, each unit.Time) {
 			c.SkipOutermost(times*(c.Iterations()[0]-was.iteration), times*(c.Step-was.steps))
 		}
 	}
-	for i := range e.links {
-		e.links[i].load += unit.Bytes(n) * (e.links[i].load - k.loads[i])
+	for i := range e.links.len() {
+		e.links.at(i).load += unit.Bytes(n) * (e.links.at(i).load - k.loads[i])
 	}
-	for i := range e.messages {
-		e.messages[i].at.T, e.messages[i].since.T = e.messages[i].at.T+later,
-			e.messages[i].since.T+later
-	}
-	for i := range e.marks {
-		e.marks[i].at.T += later
-	}
-	for i := range e.queue {
-		e.queue[i].First += later
-	}
-	e.fair.Shift(later)
+	e.conns.shift(later)
+	e.flows.shift(later)
 	e.now += later
 }

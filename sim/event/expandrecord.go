@@ -22,7 +22,7 @@ func (r *reader) handedOver(w *way, x *travel) unit.Time {
 	if x.kind == request {
 		n = 0
 	}
-	rank := r.e.lanes[x.lane].rank
+	rank := r.e.lanes.at(x.lane).rank
 	return model.Moment{T: w.since}.Plus(r.e.rules.PaceBy(x.pacer, rank, x.peers, n)).T
 }
 
@@ -63,7 +63,8 @@ func (r *reader) heldBy(number int32) holding {
 	return h
 }
 
-// endedByWay does the same as ended, for a tape on which each message has entries of its own.
+// endedByWay does the same as ended, for a compact log in which each message has entries of its
+// own.
 func (r *reader) endedByWay(number int32) model.StepRecord {
 	p := &r.steps[number]
 	f := r.form(p.form)
@@ -108,7 +109,7 @@ func (r *reader) findPartial() {
 // crossed returns the record of a message, except for its spans and for why it set out no sooner.
 // It also returns when the message has left, and whether it has crossed links.
 func (r *reader) crossed(number int32) (m model.MessageRecord, left unit.Time, crosses bool) {
-	if !r.e.tape.byWay {
+	if !r.e.log.byWay {
 		m, left = r.sent(number)
 		return m, left, true
 	}
@@ -129,7 +130,8 @@ func (r *reader) crossed(number int32) (m model.MessageRecord, left unit.Time, c
 	return leg.MessageRecord, leg.left, leg.crosses
 }
 
-// messageByWay does the same as Message, for a tape on which each message has entries of its own.
+// messageByWay does the same as Message, for a compact log in which each message has entries of its
+// own.
 func (r *reader) messageByWay(number int32) model.MessageRecord {
 	i := r.wayOf[number]
 	if i < 0 {

@@ -20,7 +20,7 @@ import (
 // path, also from a log that is only opened, and all of a trace. What fails does so in the same
 // words.
 func TestLogTells(t *testing.T) {
-	runs, taped, failed := tier.Raced(50, 70, 7_500), map[string]int{}, 0
+	runs, logged, failed := tier.Raced(50, 70, 7_500), map[string]int{}, 0
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 23))
 		s, env := loggedCase(t, rng)
@@ -42,8 +42,8 @@ func TestLogTells(t *testing.T) {
 		name := fmt.Sprintf("%d: %v on %s, %v", i, s, env.Graph.Preset, env.Sharing)
 		require.Equal(t, e.finished(), got, name)
 		full.Read()
-		for _, what := range tapedKinds(s, &env) {
-			taped[what]++
+		for _, what := range loggedKinds(s, &env) {
+			logged[what]++
 		}
 		trace, path := timeline.Of(&env, full), critical.Path(&env, full)
 		require.Equal(t, path, critical.Path(&env, opened), name)
@@ -51,9 +51,9 @@ func TestLogTells(t *testing.T) {
 		require.Equal(t, trace, timeline.Of(&env, log), name)
 		require.Equal(t, path, critical.Path(&env, log), name)
 	}
-	t.Logf("%d runs, %d failed, on a tape: %v", runs, failed, taped)
+	t.Logf("%d runs, %d failed, logged: %v", runs, failed, logged)
 	for _, what := range []string{"parts", "shared"} {
-		require.Greater(t, taped[what], runs/100, what)
+		require.Greater(t, logged[what], runs/100, what)
 	}
 }
 
@@ -112,16 +112,17 @@ func loggedCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 	return s, env
 }
 
-// tapedKinds is what a run on a tape has to do with, if it is on one.
-func tapedKinds(s *schedule.Schedule, env *model.Env) (kinds []string) {
+// loggedKinds is what a logged run has to do with, if it is on one.
+func loggedKinds(s *schedule.Schedule, env *model.Env) (kinds []string) {
 	e := newEngine(s, env)
-	e.findSole()
-	e.startTape(model.NewLog(env, true))
+	e.findUncontended()
+	e.startLog(model.NewLog(env, true))
 	for what, is := range map[string]bool{
 		"all": true, "parts": s.Parts() != nil, "parts on GPUs": s.Parts() != nil && e.gpu != nil,
 		"GPU": e.gpu != nil, "memory": env.Device.GPU.HBM > 0, "GPU, fifo": e.gpu != nil && !e.isFluid,
 		"launches": e.gpu != nil && e.gpu.isLaunched,
-		"shared":   e.isFluid && !e.isAhead, "segments": env.Segment > 0, "offload": env.Device.Offload,
+		"shared":   e.isFluid && !e.links.isAhead(), "segments": env.Segment > 0,
+		"offload": env.Device.Offload,
 	} {
 		if is {
 			kinds = append(kinds, what)

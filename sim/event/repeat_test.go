@@ -45,9 +45,9 @@ func TestKept(t *testing.T) {
 		e, loads := newEngine(s, &env), newEngine(s, &env)
 		e.logTo(log)
 		loads.logTo(other)
-		loads.keepSteps = false
+		loads.repeats.isOff = true
 		require.Equal(t, loads.run(), e.run())
-		if e.unfinished > 0 {
+		if e.lanes.unfinished > 0 {
 			return true
 		}
 		require.Equal(t, loads.finished(), e.finished())
@@ -90,7 +90,7 @@ func TestKeptByRank(t *testing.T) {
 	env.Slots = 0
 	for _, keeps := range []bool{false, true} {
 		e := newEngine(s, &env)
-		e.keepSteps = keeps
+		e.repeats.isOff = !keeps
 		require.NoError(t, e.run())
 		require.Equal(t, unit.Bytes(400), e.finished().BytesSent)
 	}
@@ -98,8 +98,8 @@ func TestKeptByRank(t *testing.T) {
 
 // count is how many lanes are such.
 func count(e *engine, such func(l *lane) bool) (n int) {
-	for i := range e.lanes {
-		if such(&e.lanes[i]) {
+	for i := range e.lanes.len() {
+		if such(e.lanes.at(i)) {
 			n++
 		}
 	}

@@ -11,11 +11,11 @@ import (
 // room returns the bytes that the k-th message of a sub-step takes on links, and its number of
 // spans.
 func (r *reader) room(f *form, k int) (n unit.Bytes, spans int32) {
-	framing, c := schedule.Bare, &r.e.conns[f.sent()[k]]
+	framing, c := schedule.Bare, r.e.conns.at(f.sent()[k])
 	if f.framing != nil {
 		framing = f.framing[k]
 	}
-	n = r.e.wire(f.bytes, framing)
+	n = r.e.conns.wire(f.bytes, framing)
 	if !r.e.isFluid {
 		path := &r.e.network.Routes[c.route]
 		spans = path.To - path.From + int32(r.e.rules.Segments(n, false)) - 1
@@ -52,7 +52,7 @@ func (r *reader) keep(f *form) {
 
 // complete finds what a form sends.
 func (r *reader) complete(f *form) {
-	if r.e.tape.byWay {
+	if r.e.log.byWay {
 		r.travels = r.travelsOf(r.travels[:0], f)
 		f.travels = r.travels
 		return
@@ -97,16 +97,16 @@ func (r *reader) asked(number int32) (m model.MessageRecord, on *connection, at 
 	}
 	for k, c := range f.sent() {
 		n, spans := r.room(f, k)
-		if m.Peers > 1 && e.conns[c].onTape > 0 {
+		if m.Peers > 1 && e.conns.at(c).logged > 0 {
 			at++ // of the message
 		}
 		if k == int(number-p.message) {
-			on, m.Bytes = &e.conns[c], n
+			on, m.Bytes = e.conns.at(c), n
 			break
 		}
 		m.Spans, at = m.Spans+int64(spans), r.times.end(at)
 	}
-	if m.Route = on.route; e.late != nil {
+	if m.Route = on.route; e.conns.hasFigures() {
 		m.Late = e.rules.Device.Of(f.bytes).Latency
 	}
 	return m, on, at
@@ -117,7 +117,7 @@ func (r *reader) came(number int32) unit.Time {
 	switch {
 	case int(number) < len(r.log.Messages):
 		return r.log.Messages[number].Arrived
-	case r.e.tape.byWay:
+	case r.e.log.byWay:
 		return r.journeyOf(&r.ways[r.wayOf[number]]).came
 	}
 	m, _ := r.sent(number)
@@ -125,8 +125,8 @@ func (r *reader) came(number int32) unit.Time {
 }
 
 // leaves returns the time when a message of a rank has left, and when it has reached its end. It
-// reads these from the message's next times of a kind on the tape. It writes to the log's spans
-// when each link began to carry.
+// reads these from the message's next times of a kind in the compact log. It writes to the log's
+// spans when each link began to carry.
 func (r *reader) leaves(m *model.MessageRecord, rank int32, kind entryKind, next *int32) (
 	left, came unit.Time) {
 	e, since := r.e, model.Moment{T: m.Since}
@@ -145,7 +145,7 @@ func (r *reader) leaves(m *model.MessageRecord, rank int32, kind entryKind, next
 	}
 	isPost := e.rules.Device.Offload && m.Peers > 0
 	links, spans := e.network.LinksOf(path), r.log.Spans[m.Spans:]
-	first, asked, from := &e.links[links[0]], since, unit.Bytes(0)
+	first, asked, from := e.links.at(links[0]), since, unit.Bytes(0)
 	var gone, tail model.Moment
 	for j := 0; ; j++ {
 		start, to := r.carried(next, links[0], kind, asked), e.rules.SegmentEnd(from, m.Bytes)
@@ -154,7 +154,7 @@ func (r *reader) leaves(m *model.MessageRecord, rank int32, kind entryKind, next
 		gone = model.Leaves(start, max(before, first.slowest(path, from)),
 			max(put, first.slowest(path, to)))
 		if spans[j] = start.T; to < m.Bytes { // behind its first link it decides nothing
-			for hop := 1; hop < len(links) && e.tape.isFull; hop++ {
+			for hop := 1; hop < len(links) && e.log.isFull; hop++ {
 				r.carried(next, links[hop], kind.on(int32(hop)), start)
 			}
 			asked, from = gone, to
@@ -162,7 +162,7 @@ func (r *reader) leaves(m *model.MessageRecord, rank int32, kind entryKind, next
 		}
 		tail = model.PutOut(start, since, isPost, before, put)
 		for hop, on := range links {
-			l := &e.links[on]
+			l := e.links.at(on)
 			if hop > 0 {
 				start = r.carried(next, on, kind.on(int32(hop)), asked)
 				spans[j+hop] = start.T
@@ -177,7 +177,7 @@ func (r *reader) leaves(m *model.MessageRecord, rank int32, kind entryKind, next
 // carried returns the moment when a link began to carry a message that asked for it. That is the
 // moment of asking, unless the next time of this kind says that the message had to wait.
 func (r *reader) carried(next *int32, link int32, kind entryKind, asked model.Moment) model.Moment {
-	if !r.e.links[link].isPrompt {
+	if !r.e.links.at(link).isPrompt {
 		if at, isThere := r.times.take(next, kind); isThere {
 			asked.T = at
 		}

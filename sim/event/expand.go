@@ -7,9 +7,9 @@ import (
 	"collsim/unit"
 )
 
-// reader computes a log from the times of a tape. It goes through the lanes once, to find where
-// each step has its times and what it sends and receives. Everything else in a record is computed
-// when it is asked for.
+// reader computes a log from the times of a compact log. It goes through the lanes once, to find
+// where each step has its times and what it sends and receives. Everything else in a record is
+// computed when it is asked for.
 type reader struct {
 	e       *engine
 	log     *model.Log
@@ -26,7 +26,7 @@ type reader struct {
 	framing []schedule.Framing
 	kept    int32   // the form of the first slice of the step that is kept
 	firsts  []int32 // of each lane, the number of its first step
-	gpu     gpuTape // the rest of it
+	gpu     gpuLog  // the rest of it
 	none    int64   // where spans are that say that no link has cost any time
 	lost    []int64 // of the messages, where it is what sharing has cost them; nil: not asked yet
 	byWay
@@ -65,19 +65,19 @@ func (f *form) messages() int32   { return int32(len(f.sent())) + f.crosses() }
 type traffic struct{ sent, received []int32 }
 
 // newReader goes through the lanes.
-func (e *engine) newReader(log *model.Log) *reader {
-	for i := range e.tape.heads {
-		e.writeEvenly(int32(i))
+func newReader(e *engine, log *model.Log) *reader {
+	for i := range e.log.heads {
+		e.log.flush(int32(i))
 	}
-	e.tape.rewind()
-	r := &reader{e: e, log: log, gpu: e.tape.gpuTape, times: e.tape.inOrder(),
-		posts: make([][]int32, len(e.lanes)),
+	e.log.rewind()
+	r := &reader{e: e, log: log, gpu: e.log.gpuLog, times: e.log.inOrder(),
+		posts: make([][]int32, e.lanes.len()),
 		steps: make([]place, 0, e.totals.Steps), senders: make([]int32, 0, e.totals.Messages),
-		turns: make([]int32, 0, 2*e.totals.Messages), conns: make([]traffic, len(e.conns))}
-	if e.tape.byWay {
+		turns: make([]int32, 0, 2*e.totals.Messages), conns: make([]traffic, e.conns.len())}
+	if e.log.byWay {
 		r.byWay = newByWay(e)
 	}
-	for i := range e.lanes {
+	for i := range e.lanes.len() {
 		r.lane(int32(i))
 	}
 	log.Network = &e.network
@@ -86,14 +86,14 @@ func (e *engine) newReader(log *model.Log) *reader {
 		path := &e.network.Routes[i]
 		longest = max(longest, int64(path.To-path.From))
 	}
-	if e.tape.byWay {
+	if e.log.byWay {
 		r.none = int64(len(log.Spans))
 		log.Spans = append(log.Spans, make([]unit.Time, longest)...)
 	} else {
 		r.none = int64(r.spans)
 		log.Spans = make([]unit.Time, r.none+longest)
 	}
-	if e.buffers() {
+	if r.buffers() {
 		r.findPartial()
 	}
 	for i := range log.Lanes {
@@ -107,7 +107,7 @@ func (e *engine) newReader(log *model.Log) *reader {
 // lane goes through a lane.
 func (r *reader) lane(i int32) {
 	e := r.e
-	l := &e.lanes[i]
+	l := e.lanes.at(i)
 	p, number := e.programs[l.rank], i-e.first[l.rank]
 	l.cursor, l.step, r.at = p.Walk(int(number)), resolved{place: -1}, r.times.lanes[i]
 	begin := e.rules.Begin(l.rank, !isEmpty(l.cursor)).T
@@ -125,7 +125,7 @@ func (r *reader) lane(i int32) {
 		r.add(of, l)
 	}
 	if r.toStart(); r.at != r.times.lanes[i+1] {
-		panic("event: a tape has other times than its reader knows")
+		panic("event: a compact log has other times than its reader knows")
 	}
 	if n := int32(len(r.steps)); n > r.firsts[i] {
 		record.Last = n - 1
@@ -146,13 +146,13 @@ func (r *reader) add(of int32, l *lane) {
 	for _, c := range f.sent() {
 		x := &r.conns[c]
 		r.turns = append(r.turns, int32(len(x.sent)))
-		if !r.e.tape.byWay {
+		if !r.e.log.byWay {
 			x.sent = append(x.sent, int32(len(r.senders)))
 			r.senders = append(r.senders, number)
 		}
 	}
 	r.spans += f.spans
-	if r.steps = append(r.steps, p); r.e.tape.byWay {
+	if r.steps = append(r.steps, p); r.e.log.byWay {
 		r.addWays(number, f)
 	}
 	for range f.crosses() {
@@ -193,8 +193,8 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 	if f.named, r.framing = l.named, f.framing; e.plain {
 		f.framing = nil
 	}
-	if e.keepSteps {
-		if e.keep(i); len(l.step.cuts) > 0 || l.isKept() && l.cursor.Body() > 1 {
+	if e.repeats.isOn() {
+		if e.repeats.keep(i); len(l.step.cuts) > 0 || l.isKept() && l.cursor.Body() > 1 {
 			l.step.isKept = false // each has a form for itself
 		}
 	}
@@ -212,7 +212,7 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 		r.loadGPU(i, &f)
 	}
 	n, known := e.rules.Size(l.spot(), s)
-	if !known && e.tape.byWay && !f.dispatched {
+	if !known && e.log.byWay && !f.dispatched {
 		end, _ := r.times.take(&r.at, aSize)
 		n = unit.Bytes(end - r.since)
 	}
@@ -220,7 +220,7 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 		f.cost = e.cost(i)
 	}
 	f.inQueue = inQueueOf(&e.rules, s, &f)
-	f.bytes, f.copies = e.moved, e.copies()
+	f.bytes, f.copies = e.moved, e.gpu.copies()
 	return r.formLike(f)
 }
 
@@ -229,7 +229,7 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 func (r *reader) ended(number int32, messages []model.MessageRecord) model.StepRecord {
 	p := &r.steps[number]
 	f := r.form(p.form)
-	if r.e.tape.byWay {
+	if r.e.log.byWay {
 		return r.endedByWay(number)
 	}
 	done := model.Moment{T: p.start}.Plus(f.cost).T
@@ -288,8 +288,8 @@ func (r *reader) cause(number int32, start unit.Time) (model.Awaited, int32) {
 	}
 	turns = turns[f.receives:]
 	for k, c := range f.sent() {
-		to := &r.e.conns[c]
-		slots := model.Slots(to.class, r.e.lanes[to.src].slots)
+		to := r.e.conns.at(c)
+		slots := model.Slots(to.class, r.e.lanes.at(to.src).slots)
 		if slots == 0 || turns[k] < slots {
 			continue
 		}
@@ -333,7 +333,7 @@ func (r *reader) Step(number int32) model.StepRecord {
 
 // Message returns the record of a message, except for its receiver.
 func (r *reader) Message(number int32) model.MessageRecord {
-	if r.e.tape.byWay {
+	if r.e.log.byWay {
 		return r.messageByWay(number)
 	}
 	m, left := r.sent(number)
@@ -350,7 +350,7 @@ func (r *reader) All() {
 		steps[i] = r.ended(int32(i), messages)
 	}
 	log.Steps = steps
-	if e.tape.byWay {
+	if e.log.byWay {
 		r.allByWay(messages)
 	}
 	log.Messages = messages
@@ -364,10 +364,10 @@ func (r *reader) All() {
 	}
 	if log.Details != nil {
 		log.Details = make([]model.Detail, 0, len(steps))
-		for i := range e.lanes {
-			l := &e.lanes[i]
+		for i := range e.lanes.len() {
+			l := e.lanes.at(i)
 			p := e.programs[l.rank]
-			for c := p.Walk(i - int(e.first[l.rank])); !c.Done(); c.Next(l.slices) {
+			for c := p.Walk(int(i - e.first[l.rank])); !c.Done(); c.Next(l.slices) {
 				p.Load(&c, &e.step)
 				log.Details = append(log.Details, model.DetailOf(&e.step, &c))
 			}

@@ -8,9 +8,9 @@ import (
 	"collsim/unit"
 )
 
-// gpuTape holds what is written of GPUs in addition to times. It is small, as brackets and kernels
+// gpuLog holds what is written of GPUs in addition to times. It is small, as brackets and kernels
 // are few.
-type gpuTape struct {
+type gpuLog struct {
 	causes []gated
 	waves  []waved
 }
@@ -30,30 +30,28 @@ type waved struct {
 	limit      uint64     // no faster than that
 }
 
-// writeCause writes why the next step of a lane begins no sooner, or why the last has not, which is
-// so many before the next.
-func (e *engine) writeCause(lane, before int32, c *cause) {
-	if e.tape.heads != nil {
-		step := e.gpu.lanes[lane].steps - before
-		e.tape.causes = append(e.tape.causes, gated{named{lane, step}, *c})
+// cause writes why a step of a lane begins no sooner.
+func (w *writer) cause(of named, c *cause) {
+	if w.isOn() {
+		w.causes = append(w.causes, gated{of, *c})
 	}
 }
 
-// writeWave writes a wave that begins.
-func (e *engine) writeWave(w *wave, now unit.Time) {
-	if e.tape.heads == nil {
-		return
+// wave writes a wave that begins, and returns its number.
+func (w *writer) wave(x waved) int32 {
+	w.waves = append(w.waves, x)
+	return int32(len(w.waves) - 1)
+}
+
+// waveEnds writes when a wave ends.
+func (w *writer) waveEnds(number int32, at unit.Time) {
+	if w.isOn() {
+		w.waves[number].end = at
 	}
-	t, x := &e.tape, waved{of: e.lastOf(w.lane), begin: now}
-	if w.message >= 0 {
-		x.bytes, x.limit = e.messages[w.message].bytes, w.limit
-	}
-	w.written = int32(len(t.waves))
-	t.waves = append(t.waves, x)
 }
 
 // rewind puts all in the order of lanes and steps.
-func (t *gpuTape) rewind() {
+func (t *gpuLog) rewind() {
 	slices.SortStableFunc(t.causes, func(a, b gated) int { return compareNamed(a.of, b.of) })
 	slices.SortStableFunc(t.waves, func(a, b waved) int { return compareNamed(a.of, b.of) })
 }
@@ -95,7 +93,7 @@ func (r *reader) loadGPU(i int32, f *form) {
 	if of.step == 0 { // it has left all brackets
 		x.next = x.first
 	}
-	begins := e.begins(i)
+	begins := e.gpu.begins(i)
 	if begins {
 		x.enter(&e.gpu.brackets[e.gpu.ofLanes[x.next]])
 	}
@@ -121,7 +119,7 @@ func (r *reader) overMemory(number, at int32, m model.MessageRecord) (
 	model.MessageRecord, unit.Time) {
 	e, p := r.e, &r.steps[m.Step]
 	f := r.form(p.form)
-	m.Route, m.Peers = e.network.Memory(e.lanes[f.lane].rank), 0
+	m.Route, m.Peers = e.network.Memory(e.lanes.at(f.lane).rank), 0
 	if f.copies {
 		m.Bytes, m.Pacer = model.Copies(f.bytes), model.CopyPacer(f.pacer == model.EnginePace)
 		return m, r.times.of[at]
@@ -135,7 +133,7 @@ func (r *reader) overMemory(number, at int32, m model.MessageRecord) (
 func (r *reader) capOf(number int32, m *model.MessageRecord) uint64 {
 	p := &r.steps[m.Step]
 	if m.Pacer != model.BlockPace {
-		return r.e.rules.PaceRateBy(m.Pacer, r.e.lanes[r.form(p.form).lane].rank, m.Peers)
+		return r.e.rules.PaceRateBy(m.Pacer, r.e.lanes.at(r.form(p.form).lane).rank, m.Peers)
 	}
 	f := r.form(p.form)
 	return f.waves[number-r.firstOver(m.Step, f)].limit
@@ -145,7 +143,7 @@ func (r *reader) capOf(number int32, m *model.MessageRecord) uint64 {
 // Such messages come after all that the sub-step gets and sends.
 func (r *reader) firstOver(step int32, f *form) int32 {
 	first := r.steps[step].message
-	if !r.e.tape.byWay {
+	if !r.e.log.byWay {
 		return first + int32(len(f.sent()))
 	}
 	if n := int32(len(f.travels)); n > 0 {

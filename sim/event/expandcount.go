@@ -18,8 +18,8 @@ type crossed struct {
 func (r *reader) count() {
 	e, counters := r.e, r.log.Counters
 	switch {
-	case e.fair != nil && e.gpu != nil, e.isFluid && e.tape.byWay,
-		e.isFluid && slices.ContainsFunc(e.conns, func(c connection) bool { return c.onTape > 0 }):
+	case e.flows.isOn() && e.gpu != nil, e.isFluid && e.log.byWay,
+		e.isFluid && e.conns.anyLogged():
 		r.share()
 	case e.isFluid:
 		for i := range r.log.Messages {
@@ -62,9 +62,9 @@ func (r *reader) cross() {
 				} else {
 					begin = r.carried(&next, on, aPacket.on(int32(hop)), begin)
 				}
-				over := begin.Plus(e.links[on].Part(from, to))
+				over := begin.Plus(e.links.at(on).Part(from, to))
 				crossings[on] = append(crossings[on], crossed{begin.T, over.T, to - from})
-				begin = begin.Plus(e.links[on].Latency) // where it is prompt
+				begin = begin.Plus(e.links.at(on).Latency) // where it is prompt
 			}
 		}
 	}
@@ -81,7 +81,7 @@ func (r *reader) cross() {
 // packetsOf returns the index of the times of a message's links, and whether the message crosses
 // any.
 func (r *reader) packetsOf(number int32) (at int32, crosses bool) {
-	if !r.e.tape.byWay {
+	if !r.e.log.byWay {
 		_, c, at := r.asked(number)
 		return at, c != nil
 	}
@@ -104,7 +104,7 @@ func (r *reader) flow(number int32) {
 	e := r.e
 	path := &e.network.Routes[m.Route]
 	for _, on := range e.network.LinksOf(path) {
-		if e.fair.IsLimited(on) {
+		if e.flows.IsLimited(on) {
 			speed := min(e.rules.PaceRate(path.Src, m.Peers), model.FluidRate(path.Slowest))
 			r.log.Counters[on].Flow(m.Bytes, speed, m.Since, left)
 		} else {
@@ -117,7 +117,7 @@ func (r *reader) flow(number int32) {
 func (r *reader) messagesOn() []int {
 	on := make([]int, len(r.log.Counters))
 	for i := range r.conns {
-		for _, link := range r.e.network.LinksOf(&r.e.network.Routes[r.e.conns[i].route]) {
+		for _, link := range r.e.network.LinksOf(&r.e.network.Routes[r.e.conns.at(int32(i)).route]) {
 			on[link] += len(r.conns[i].sent)
 		}
 	}

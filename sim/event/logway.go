@@ -3,7 +3,6 @@ package event
 import (
 	"collsim/schedule"
 	"collsim/sim/model"
-	"collsim/unit"
 )
 
 // Where messages are got, put silently or asked for, or where lanes go on before what they send has
@@ -14,31 +13,6 @@ import (
 //	asked    behind, set out, request, receive, answer, packet
 //	got      request, packet
 //	loaded   request, packets, arrival: by multimem, under FIFO, all of them, each in its place
-
-// wayTape says whether each message has entries of its own on the tape, as those above need.
-type wayTape struct{ byWay bool }
-
-// timesOnTree returns the number of times on the tape for a multimem message, under FIFO.
-func (e *engine) timesOnTree(x *message) int32 {
-	n := e.timesOn(x.route)
-	if x.kind == getRequest {
-		n += e.timesOn(e.wayBack(x.route)) + 1
-	}
-	return n
-}
-
-// buffers reports whether lanes wait for room in a send buffer.
-func (e *engine) buffers() bool { return e.rules.Device.SendBuffer > 0 && !e.rules.Device.Offload }
-
-// What follows is not inlined: runs that nobody logs, which only ask whether somebody does, would
-// be 4 to 7 % slower for that.
-
-// writeWaited writes when a message had waited for what a kind says.
-//
-//go:noinline
-func (e *engine) writeWaited(kind entryKind, m int32, at unit.Time) {
-	e.write(kind, e.messages[m].entry, at)
-}
 
 // tellsMore reports whether of a step more has to be written than when it starts and when links
 // carry what it sends.

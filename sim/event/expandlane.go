@@ -8,7 +8,7 @@ import (
 	"collsim/unit"
 )
 
-// byWay holds a reader's notes of a tape on which each message has entries of its own.
+// byWay holds a reader's notes of a compact log in which each message has entries of its own.
 type byWay struct {
 	ways       []way
 	waysOf     []int32         // of each step, the first
@@ -29,8 +29,8 @@ type byWay struct {
 func newByWay(e *engine) byWay {
 	b := byWay{ways: make([]way, 0, e.totals.Messages), wayOf: make([]int32, 0, e.totals.Messages),
 		waysOf: make([]int32, 0, e.totals.Steps)}
-	if e.backlogs != nil {
-		b.queues, b.puts = make([]latest, len(e.lanes)), make([]latest, len(e.lanes))
+	if e.ahead.goesOn() {
+		b.queues, b.puts = make([]latest, e.lanes.len()), make([]latest, e.lanes.len())
 		b.popped = make([][2]int32, 0, e.totals.Steps)
 	}
 	return b
@@ -76,7 +76,7 @@ func inQueueOf(rules *model.Rules, s *schedule.Step, f *form) (q inQueue) {
 // step in e.step. Requests for data come first, then the messages that it sends.
 func (r *reader) travelsOf(list []travel, f *form) []travel {
 	e, s := r.e, &r.e.step
-	l := &e.lanes[f.lane]
+	l := e.lanes.at(f.lane)
 	for k := range s.From {
 		owner, from := l.spot(), &s.From[k]
 		x := travel{message: message{kind: getRequest, lane: f.lane, conn: -1}, stream: -1}
@@ -88,7 +88,7 @@ func (r *reader) travelsOf(list []travel, f *form) []travel {
 			owner.Rank, x.route = int(from.Peer.Rank), e.network.Route(l.rank, from.Peer.Rank)
 		case schedule.Multimem:
 			owner.Rank, x.flags = int(from.Team[0]), multimem
-			x.route, _ = e.multimemRoute(f.lane, from.Team, model.LoadOf(s)) // the run has found it
+			x.route, _ = e.branches.route(f.lane, from.Team, model.LoadOf(s)) // the run has found it
 		default:
 			continue
 		}
@@ -100,12 +100,12 @@ func (r *reader) travelsOf(list []travel, f *form) []travel {
 	sent, dests := f.sent(), model.Sent(s)
 	for k := range dests {
 		d := &dests[k]
-		x := travel{message: message{bytes: e.wire(f.bytes, d.Framing()), lane: f.lane, conn: -1,
+		x := travel{message: message{bytes: e.conns.wire(f.bytes, d.Framing()), lane: f.lane, conn: -1,
 			peers: int32(len(dests)), pacer: f.pacer}, stream: -1}
 		if d.Message() {
 			x.conn, sent = sent[0], sent[1:]
-			c := &e.conns[x.conn]
-			if x.route = c.route; e.matches != nil && e.rules.Asks(c.class, f.bytes) {
+			c := e.conns.at(x.conn)
+			if x.route = c.route; e.rendezvous.asks(c.class, f.bytes) {
 				x.kind = request
 			}
 		} else {
@@ -117,16 +117,17 @@ func (r *reader) travelsOf(list []travel, f *form) []travel {
 		if d.Relaxed {
 			x.flags |= relaxed
 		}
-		if e.streams != nil {
-			x.stream = e.streamOf(&x.message)
-			x.hasRoom = e.buffers() && x.stream >= 0
+		if e.ahead.hasStreams() {
+			x.stream = e.ahead.streamOf(&x.message)
+			x.hasRoom = r.buffers() && x.stream >= 0
 		}
 		list = append(list, r.measured(x))
 	}
 	return list
 }
 
-// measured returns x with its number of spans, and whether the tape has the arrival of its data.
+// measured returns x with its number of spans, and whether the compact log has the arrival of its
+// data.
 func (r *reader) measured(x travel) travel {
 	e := r.e
 	x.arrives = x.kind == getRequest && x.flags&multimem > 0 && !e.isFluid
@@ -140,9 +141,9 @@ func (r *reader) measured(x travel) travel {
 	data := e.rules.Segments(x.bytes, x.flags&multimem > 0) - 1 + hops(x.route)
 	switch x.kind {
 	case request:
-		x.spans = hops(x.route) + hops(e.wayBack(x.route))
+		x.spans = hops(x.route) + hops(e.links.wayBack(x.route))
 	case getRequest:
-		data += hops(e.wayBack(x.route)) - hops(x.route)
+		data += hops(e.links.wayBack(x.route)) - hops(x.route)
 		x.spans = hops(x.route)
 	}
 	x.spans += data
@@ -157,10 +158,10 @@ func (r *reader) addWays(number int32, f *form) {
 	if number == r.firsts[f.lane] {
 		r.putLatency = 0
 	}
-	if e.backlogs != nil {
+	if e.ahead.goesOn() {
 		r.pop(f)
 	}
-	if e.matches != nil {
+	if e.rendezvous.isOn() {
 		r.addPoster(number, f)
 	}
 	d := model.Moment{T: p.start}.Plus(f.cost).T
@@ -171,7 +172,7 @@ func (r *reader) addWays(number int32, f *form) {
 			record: int32(len(r.senders)), by: by, spans: int64(len(r.log.Spans))}
 		if x.kind == getRequest {
 			w.since, w.by = d, -1
-		} else if e.late != nil {
+		} else if e.conns.hasFigures() {
 			w.late = r.lateOf(x, f)
 		}
 		r.log.Spans = append(r.log.Spans, make([]unit.Time, x.spans)...)
@@ -186,7 +187,7 @@ func (r *reader) addWays(number int32, f *form) {
 		}
 	}
 	isPut := func(x travel) bool { return x.kind == silent }
-	if e.late != nil && slices.ContainsFunc(f.travels, isPut) {
+	if e.conns.hasFigures() && slices.ContainsFunc(f.travels, isPut) {
 		r.putLatency = max(r.putLatency, e.rules.Device.Of(f.bytes).Latency)
 	}
 }
@@ -233,7 +234,7 @@ func (r *reader) records(w *way, x *travel) int32 {
 func (r *reader) addWay(w way, x *travel) {
 	i := int32(len(r.ways))
 	r.ways = append(r.ways, w)
-	if r.e.backlogs != nil && x.peers > 0 && (r.e.rules.Device.Offload || x.stream >= 0) {
+	if r.e.ahead.goesOn() && x.peers > 0 && (r.e.rules.Device.Offload || x.stream >= 0) {
 		list := &r.queues[x.lane].ways
 		if *list = append(*list, i); x.kind == silent {
 			list = &r.puts[x.lane].ways
@@ -284,4 +285,10 @@ func (r *reader) addPoster(number int32, f *form) {
 	first := r.firsts[f.lane]
 	r.posters = append(r.posters,
 		max(number-int32(r.e.rules.Device.ReceivesAhead), r.awaits, first))
+}
+
+// buffers reports whether lanes wait for room in a send buffer.
+func (r *reader) buffers() bool {
+	d := &r.e.rules.Device
+	return d.SendBuffer > 0 && !d.Offload
 }

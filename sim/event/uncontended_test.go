@@ -26,29 +26,29 @@ func TestAhead(t *testing.T) {
 		wanted := waits.run()
 
 		e := newEngine(s, &env)
-		if e.findSole(); !e.isAhead {
+		if e.findUncontended(); !e.links.isAhead() {
 			continue
 		}
 		ahead++
 		sole := 0
-		for l := range e.links {
-			if e.links[l].isSole {
+		for l := range e.links.len() {
+			if e.links.at(l).isUncontended {
 				sole++
 			}
 		}
-		if sole > 0 && sole < len(e.links) {
+		if sole > 0 && sole < int(e.links.len()) {
 			mixed++
 		}
 		if rng.IntN(2) == 0 {
-			e.mostAhead = rng.IntN(8)
+			e.conns.mostAhead = rng.IntN(8)
 		}
-		rng.Shuffle(len(e.ready), func(i, j int) { e.ready[i], e.ready[j] = e.ready[j], e.ready[i] })
+		shuffle(rng, e.lanes.ready)
 		got := e.run()
 		require.Equal(t, wanted == nil, got == nil, "%d: %v, %v", i, wanted, got)
 		if wanted == nil {
 			require.Equal(t, waits.finished(), e.finished(), "%d: %v on %s", i, s, env.Graph.Preset)
 		}
-		queued += min(len(e.requests.held), 1)
+		queued += min(len(e.links.requests.held), 1)
 		expressed += min(1, count(e, func(l *lane) bool { return l.step.isAlone }))
 		uneven += min(1, count(e, func(l *lane) bool {
 			return l.step.isAlone && len(l.step.cuts) > 0
@@ -115,19 +115,19 @@ func posting(l *schedule.Lane) {
 	l.Recv(before, l.Chunk(l.Rank))
 }
 
-// TestSole: which links are asked in order. Ranks 0 and 1 send to 2: its down-link has what two
-// up-links bring. Under fluid sharing a lane has a link for itself only if it sends one message at
-// a time.
-func TestSole(t *testing.T) {
+// TestUncontended: which links are asked in order. Ranks 0 and 1 send to 2: its down-link has what
+// two up-links bring. Under fluid sharing a lane has a link for itself only if it sends one message
+// at a time.
+func TestUncontended(t *testing.T) {
 	of := func(sharing model.Sharing, lane func(*schedule.Lane)) (sole []string) {
 		spec := simtest.AllReduce(3, 300)
 		s := simtest.Build(t, schedule.Plan{Spec: spec, Chunks: 3, Lane: lane})
 		env := simtest.OnSwitch(t, 3, simtest.GBs, unit.Microsecond)
 		env.Sharing = sharing
 		e := newEngine(s, &env)
-		e.findSole()
-		for i := range e.links {
-			if e.links[i].isSole {
+		e.findUncontended()
+		for i := range e.links.len() {
+			if e.links.at(i).isUncontended {
 				sole = append(sole, env.Graph.LinkName(int32(i)))
 			}
 		}

@@ -15,23 +15,23 @@ import (
 	"collsim/unit"
 )
 
-// TestTapeEnds: a log of more than is counted ends the run, and says so.
-func TestTapeEnds(t *testing.T) {
+// TestLogEnds: a log of more than is counted ends the run, and says so.
+func TestLogEnds(t *testing.T) {
 	s := simtest.Build(t, simtest.RingPlan(8, 1<<16))
 	env := simtest.OnSwitch(t, 8, simtest.GBs, unit.Microsecond)
 	e := newEngine(s, &env)
-	e.startTape(model.NewLog(&env, false))
-	e.tape.before = mostNumber
+	e.startLog(model.NewLog(&env, false))
+	e.log.before = mostNumber
 	require.ErrorIs(t, e.run(), errTooLong)
 	e = newEngine(s, &env)
-	e.startTape(model.NewLog(&env, false))
+	e.startLog(model.NewLog(&env, false))
 	require.NoError(t, e.run())
 	e.totals.Steps = mostNumber + 1 // most of which were counted
 	require.ErrorIs(t, e.writeLog(model.NewLog(&env, false)), errTooLong)
 }
 
 // TestFarLinkWaits: a message that is alone on its way waits for the fifth link, and not for the
-// fourth, of which the tape tells by the same kind.
+// fourth, of which the compact log tells by the same kind.
 func TestFarLinkWaits(t *testing.T) {
 	s := simtest.Build(t, schedule.Plan{Spec: simtest.AllReduce(12, 40_000), Chunks: 40,
 		Lane: func(l *schedule.Lane) {
@@ -56,11 +56,11 @@ func TestFarLinkWaits(t *testing.T) {
 	}
 	log, want := model.NewLog(&env, true), model.NewLog(&env, true)
 	e, tells := newEngine(s, &env), newEngine(s, &env)
-	e.findSole()
-	e.startTape(log)
+	e.findUncontended()
+	e.startLog(log)
 	require.NoError(t, e.run())
-	require.Equal(t, map[string]int{"": 43, "further link": 80}, entriesOf(&e.tape))
-	require.Equal(t, uint32(37), e.tape.heads[slices.IndexFunc(e.tape.heads, isCounted)].n)
+	require.Equal(t, map[string]int{"": 43, "further link": 80}, entriesOf(&e.log))
+	require.Equal(t, uint32(37), e.log.heads[slices.IndexFunc(e.log.heads, isCounted)].n)
 	tells.logTo(want)
 	require.NoError(t, tells.run())
 	want.Read()
@@ -68,7 +68,7 @@ func TestFarLinkWaits(t *testing.T) {
 }
 
 // TestStoredWaits: where switches store messages, one that is small on the wire waits for the
-// second link behind a large one, of which the tape tells.
+// second link behind a large one, of which the compact log tells.
 func TestStoredWaits(t *testing.T) {
 	for name, blocks := range map[string]int32{"more data": 4, "a flag behind every word": 1} {
 		large := func(r schedule.Region) schedule.Region {
@@ -91,10 +91,10 @@ func TestStoredWaits(t *testing.T) {
 		env.Sharing, env.Switching = model.FIFO, model.StoreForward
 		log, want := model.NewLog(&env, true), model.NewLog(&env, true)
 		e, tells := newEngine(s, &env), newEngine(s, &env)
-		e.findSole()
-		e.startTape(log)
+		e.findUncontended()
+		e.startLog(log)
 		require.NoError(t, e.run())
-		require.Equal(t, 4, entriesOf(&e.tape)["second link"], name)
+		require.Equal(t, 4, entriesOf(&e.log)["second link"], name)
 		tells.logTo(want)
 		require.NoError(t, tells.run())
 		want.Read()
@@ -108,15 +108,15 @@ func isCounted(h head) bool { return h.n > 0 }
 // TestTimesFarApart: a time that is far from those before it, whether later or earlier, is read
 // back, and so are those after it.
 func TestTimesFarApart(t *testing.T) {
-	e := &engine{tape: tape{heads: make([]head, 2)}}
+	e := &engine{log: writer{heads: make([]head, 2)}}
 	var want [2][]unit.Time
 	const far = 1 << 40
 	for i, at := range []unit.Time{0, 5, far, 7, far + 1<<32, far - 1, unit.Forever - 1, 8, 0} {
 		lane := uint32(i % 2)
-		e.write(aStart, lane, at)
+		e.log.write(aStart, lane, at)
 		want[lane] = append(want[lane], at)
 	}
-	got := e.tape.inOrder()
+	got := e.log.inOrder()
 	require.Equal(t, append(want[0], want[1]...), got.of)
 	require.Equal(t, []int32{0, 5, 9}, got.lanes)
 }
@@ -127,7 +127,7 @@ func TestEvenly(t *testing.T) {
 	for i := range tier.Of(2_000, 25_000) {
 		rng := rand.New(rand.NewPCG(uint64(i), 37))
 		const lanes = 3
-		e := &engine{tape: tape{heads: make([]head, lanes)}}
+		e := &engine{log: writer{heads: make([]head, lanes)}}
 		var want, kinds [lanes][]uint64
 		var now, every [lanes]unit.Time
 		note := func(lane int32, kind entryKind, at unit.Time) {
@@ -139,24 +139,24 @@ func TestEvenly(t *testing.T) {
 				every[lane] = unit.Time(rng.IntN(3) << (16 * rng.IntN(3)))
 			}
 			at := now[lane] + every[lane]
-			h := &e.tape.heads[lane]
+			h := &e.log.heads[lane]
 			now[lane] = at
 			note(lane, aStart, at)
 			switch {
 			case rng.IntN(8) == 0:
-				e.writeBegin(lane, 1, at)
+				e.log.begin(lane, 1, at)
 				for range rng.IntN(3) {
-					e.write(aPacket, h.of, at+1)
+					e.log.write(aPacket, h.of, at+1)
 					note(lane, aPacket, at+1)
 				}
 			case !h.goesOn(at):
-				e.writeBare(lane, at)
+				e.log.bare(lane, at)
 			}
 		}
 		for lane := range int32(lanes) {
-			e.writeEvenly(lane)
+			e.log.flush(lane)
 		}
-		got := e.tape.inOrder()
+		got := e.log.inOrder()
 		for lane := range lanes {
 			from, to := got.lanes[lane], got.lanes[lane+1]
 			require.Equal(t, len(want[lane]), int(to-from), "%d", i)

@@ -15,8 +15,8 @@ import (
 	"collsim/unit"
 )
 
-// tapeCase is a random run of a kind of which there is a tape, but for some.
-func tapeCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
+// logCase is a random run of a kind that is logged, but for some.
+func logCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 	s, env := aheadCase(t, rng)
 	isMarked := false
 	switch rng.IntN(4) {
@@ -104,7 +104,7 @@ func wayCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 		s := simtest.Tied(t, rng)
 		return s, simtest.TiedEnv(t, rng, s.Spec.Ranks)
 	}
-	s, env := tapeCase(t, rng)
+	s, env := logCase(t, rng)
 	if rng.IntN(4) > 0 {
 		s = simtest.Schedule(rng, false)
 		if env = simtest.Env(t, rng, s.Spec.Ranks); rng.IntN(3) > 0 {

@@ -15,19 +15,19 @@ import (
 	"collsim/unit"
 )
 
-// TestTape: what is worked out from a tape is the log that a probe writes, but for its order:
+// TestLog: what is worked out from a compact log is the log that a probe writes, but for its order:
 // times, causes, what held a step, who received a message, blocks, counters. Once of messages that
 // have no times but their links', and once of all others.
-func TestTape(t *testing.T) {
-	testTape(t, 21, kindsOnTape, tapeCase)
+func TestLog(t *testing.T) {
+	testLog(t, 21, kindsLogged, logCase)
 }
 
-func TestTapeByWay(t *testing.T) {
-	testTape(t, 29, kindsByWay, wayCase)
+func TestLogByWay(t *testing.T) {
+	testLog(t, 29, kindsByWay, wayCase)
 }
 
-// testTape compares the logs of random runs, which have to meet so many kinds of things.
-func testTape(t *testing.T, seed uint64, kinds []string,
+// testLog compares the logs of random runs, which have to meet so many kinds of things.
+func testLog(t *testing.T, seed uint64, kinds []string,
 	draw func(testing.TB, *rand.Rand) (*schedule.Schedule, model.Env)) {
 	runs, met, causes := tier.Raced(140, 140, 7_500), map[string]int{}, map[model.Awaited]int{}
 	for i := range runs {
@@ -40,13 +40,13 @@ func testTape(t *testing.T, seed uint64, kinds []string,
 		want, log := model.NewLog(&env, isForPicture), model.NewLog(&env, isForPicture)
 		e := newEngine(s, &env)
 		if rng.IntN(4) > 0 || env.Sharing == model.Fluid {
-			e.findSole()
+			e.findUncontended()
 		}
 		if rng.IntN(2) == 0 {
-			e.mostAhead = rng.IntN(8)
+			e.conns.mostAhead = rng.IntN(8)
 		}
-		e.startTape(log)
-		rng.Shuffle(len(e.ready), func(i, j int) { e.ready[i], e.ready[j] = e.ready[j], e.ready[i] })
+		e.startLog(log)
+		shuffle(rng, e.lanes.ready)
 		if e.run() != nil {
 			continue
 		}
@@ -56,8 +56,8 @@ func testTape(t *testing.T, seed uint64, kinds []string,
 		want.Read()
 		require.Equal(t, tells.finished(), e.finished(), "%d", i)
 		name := fmt.Sprintf("%d: %v on %s, %v", i, s, env.Graph.Preset, env.Sharing)
-		entries, isEven := entriesOf(&e.tape), len(e.tape.evenly) > 0 ||
-			slices.ContainsFunc(e.tape.heads, isCounted)
+		entries, isEven := entriesOf(&e.log), len(e.log.evenly) > 0 ||
+			slices.ContainsFunc(e.log.heads, isCounted)
 		readsTheSame(t, e, log, want, name)
 		for kind, n := range entries {
 			met[kind] += min(n, 1)
@@ -65,13 +65,13 @@ func testTape(t *testing.T, seed uint64, kinds []string,
 		for k := range log.Steps {
 			causes[log.Steps[k].Awaited]++
 		}
-		for what, is := range metOnTape(e, &env, log, isEven) {
+		for what, is := range metInLog(e, &env, log, isEven) {
 			if is {
 				met[what]++
 			}
 		}
 	}
-	t.Logf("of %d runs on a tape: %v, causes %v", runs, met, causes)
+	t.Logf("of %d logged runs: %v, causes %v", runs, met, causes)
 	for _, what := range kinds {
 		require.Greater(t, met[what], runs/60, what)
 	}
@@ -84,7 +84,7 @@ func testTape(t *testing.T, seed uint64, kinds []string,
 
 // readsTheSame requires that the log of a run is the one that is wanted.
 func readsTheSame(t *testing.T, e *engine, log, want *model.Log, name string) {
-	r := e.newReader(log)
+	r := newReader(e, log)
 	log.Later(func() model.Records { return r })
 	log.Open()
 	steps, messages := []model.StepRecord{}, []model.MessageRecord{}
@@ -103,13 +103,13 @@ func readsTheSame(t *testing.T, e *engine, log, want *model.Log, name string) {
 	require.Equal(t, inOrder(want, &e.rules), inOrder(log, &e.rules), name)
 }
 
-// kindsOnTape is what TestTape has to meet.
-var kindsOnTape = []string{"all", "several messages", "first link", "second link", "third link",
+// kindsLogged is what TestLog has to meet.
+var kindsLogged = []string{"all", "several messages", "first link", "second link", "third link",
 	"further link", "fluid", "ahead", "far", "evenly", "prompt", "framed",
 	"segments", "prompt segments", "GPU", "GPU, fluid", "GPU, FIFO", "memory, fluid", "memory, FIFO",
 	"engine", "kernel", "kernel that holds", "late wave", "idle wave", "launched", "shared wave"}
 
-// kindsByWay is what TestTapeByWay has to meet.
+// kindsByWay is what TestLogByWay has to meet.
 var kindsByWay = []string{"all", "fluid",
 	"posted", "posted, fluid", "buffered", "buffered, fluid", "full buffer", "full buffer, fluid",
 	"asked for", "asked for, fluid", "answered late", "posted ahead", "after an event", "get", "put",
@@ -117,8 +117,8 @@ var kindsByWay = []string{"all", "fluid",
 	"GPU, by way", "segments, by way", "request, first link", "request, further link",
 	"answer, first link", "answer, further link"}
 
-// entriesOf counts the entries of a tape.
-func entriesOf(t *tape) map[string]int {
+// entriesOf counts the entries of a compact log.
+func entriesOf(t *writer) map[string]int {
 	names := map[entryKind]string{aMessage: "several messages", aRequest: "request, first link",
 		aRequest + 1: "request, further link", anAnswer: "answer, first link",
 		anAnswer + 1: "answer, further link", aPacket: "first link", aPacket + 1: "second link",
@@ -133,12 +133,12 @@ func entriesOf(t *tape) map[string]int {
 	return n
 }
 
-// metOnTape is what a run on a tape, whose log has been read, has to do with.
-func metOnTape(e *engine, env *model.Env, log *model.Log, isEven bool) map[string]bool {
-	is := map[string]bool{"all": true, "fluid": e.isFluid, "ahead": e.isAhead,
-		"far": len(e.tape.bases) > 0, "evenly": isEven}
-	for l := range e.links {
-		is["prompt"] = is["prompt"] || e.links[l].isPrompt
+// metInLog is what a logged run, whose log has been read, has to do with.
+func metInLog(e *engine, env *model.Env, log *model.Log, isEven bool) map[string]bool {
+	is := map[string]bool{"all": true, "fluid": e.isFluid, "ahead": e.links.isAhead(),
+		"far": len(e.log.bases) > 0, "evenly": isEven}
+	for l := range e.links.len() {
+		is["prompt"] = is["prompt"] || e.links.at(l).isPrompt
 	}
 	is["framed"] = e.rules.Schedule.AnyStep(func(s *schedule.Step) bool {
 		return slices.ContainsFunc(s.Send, func(d schedule.Dest) bool {
@@ -172,9 +172,9 @@ func metOnTape(e *engine, env *model.Env, log *model.Log, isEven bool) map[strin
 			is["kernel that holds"] = true
 		}
 	}
-	for i := range e.tape.waves {
-		w := &e.tape.waves[i]
-		is["late wave"] = is["late wave"] || i > 0 && e.tape.waves[i-1].of == w.of
+	for i := range e.log.waves {
+		w := &e.log.waves[i]
+		is["late wave"] = is["late wave"] || i > 0 && e.log.waves[i-1].of == w.of
 		is["idle wave"] = is["idle wave"] || w.bytes == 0
 	}
 	return is
@@ -182,7 +182,7 @@ func metOnTape(e *engine, env *model.Env, log *model.Log, isEven bool) map[strin
 
 // metByWay adds what messages have to do with that have room for themselves.
 func metByWay(is map[string]bool, e *engine, log *model.Log) {
-	if !e.tape.byWay {
+	if !e.log.byWay {
 		return
 	}
 	d := &e.rules.Device

@@ -4,27 +4,26 @@ import (
 	"errors"
 	"math"
 
-	"collsim/sim/model"
 	"collsim/unit"
 )
 
-// tape holds the log of a run as it is written. Of each sub-step it has the start. Under FIFO it
-// has, of each message, when a link on its route began to carry it, if it had to wait for the link.
+// writer writes the compact log of a run. Of each sub-step this has the start. Under FIFO it has,
+// of each message, when a link on its route began to carry it, if it had to wait for the link.
 // Under fluid sharing it has when the message had left, unless that was alone on its links.
-// Everything else follows from these times, and is computed when the log is read (read.go). More is
-// written where messages are one-sided or asked for, or where lanes go on before their messages
-// have left (tapeway.go). The same holds for brackets and kernels, which are few (tapegpu.go).
+// Everything else follows from these times, and is computed when the log is read (expand.go). More
+// is written where messages are one-sided or asked for, or where lanes go on before their messages
+// have left (logway.go). The same holds for brackets and kernels, which are few (loggpu.go).
 //
 // The times are in the order in which they become known, whatever they belong to, because that is
 // fastest to write. Each says what it belongs to, so that a reader can put them in the order of
-// lanes (tapeorder.go):
+// lanes (logorder.go):
 //
 //	number        0       1       2       3       4
 //	of       lane 3       0  lane 5       0       2
 //	time         20      20      20      21      21     two of lane 3's step, one of lane 5's
 //
 // Sub-steps that have no other times, and that start at equal intervals, are only counted.
-type tape struct {
+type writer struct {
 	heads  []head    // of the lanes; nil: nobody asked
 	page   []entry   // that is being written,
 	pages  [][]entry // those before it,
@@ -33,9 +32,13 @@ type tape struct {
 	bases  []rebase
 	evenly []evenly
 	isFull bool // segments are written at all links: for a picture
-	wayTape
-	gpuTape
+	byWay  bool // each message has entries of its own (logway.go)
+	gpuLog
+	err *error // of the run
 }
+
+// isOn reports whether the run is logged.
+func (w *writer) isOn() bool { return w.heads != nil }
 
 // entry is a time, and what it belongs to: the number of another entry, or of a lane, and in the
 // bits above it what kind of entry this is.
@@ -119,111 +122,104 @@ func (h *head) goesOn(at unit.Time) bool {
 	return true
 }
 
+// goesOn counts a lane's next sub-step if that has no other entries and starts evenly. It reports
+// whether it does.
+func (w *writer) goesOn(lane int32, at unit.Time) bool { return w.heads[lane].goesOn(at) }
+
 var errTooLong = errors.New("there is more to log than is counted; leave out the trace and " +
 	"the critical path")
 
 // write writes a time, and is the number of its entry.
-func (e *engine) write(k entryKind, of uint32, at unit.Time) uint32 {
-	t := &e.tape
-	if uint64(at-t.base) > math.MaxUint32 || len(t.page) == cap(t.page) {
-		e.turn(at)
+func (w *writer) write(k entryKind, of uint32, at unit.Time) uint32 {
+	if uint64(at-w.base) > math.MaxUint32 || len(w.page) == cap(w.page) {
+		w.turn(at)
 	}
-	n := t.before + len(t.page)
-	t.page = append(t.page, entry{uint32(k)<<numberBits | of, uint32(at - t.base)})
+	n := w.before + len(w.page)
+	w.page = append(w.page, entry{uint32(k)<<numberBits | of, uint32(at - w.base)})
 	return uint32(n)
 }
 
 // turn makes room for a time that is too far from the last, or has no place on the page.
-func (e *engine) turn(at unit.Time) {
-	t := &e.tape
-	if uint64(at-t.base) > math.MaxUint32 {
-		t.base = max(0, at-1<<31) // others may be a little before it
-		t.bases = append(t.bases, rebase{t.before + len(t.page), t.base})
+func (w *writer) turn(at unit.Time) {
+	if uint64(at-w.base) > math.MaxUint32 {
+		w.base = max(0, at-1<<31) // others may be a little before it
+		w.bases = append(w.bases, rebase{w.before + len(w.page), w.base})
 	}
-	if len(t.page) < cap(t.page) {
+	if len(w.page) < cap(w.page) {
 		return
 	}
-	t.pages = append(t.pages, t.page)
-	if t.before += len(t.page); t.before > mostNumber-mostPage {
-		e.err, t.before = errTooLong, 0
+	w.pages = append(w.pages, w.page)
+	if w.before += len(w.page); w.before > mostNumber-mostPage {
+		*w.err, w.before = errTooLong, 0
 	}
-	t.page = make([]entry, 0, min(max(2*len(t.page), leastPage), mostPage))
+	w.page = make([]entry, 0, min(max(2*len(w.page), leastPage), mostPage))
 }
 
-// keepPlaces keeps so many places, one after the other, and is the first.
-func (e *engine) keepPlaces(of uint32, n int32) (first uint32) {
+// places keeps so many places, one after the other, and is the first.
+func (w *writer) places(of uint32, n int32) (first uint32) {
 	for i := range n {
-		if at := e.write(aPlace, of, e.tape.base); i == 0 {
+		if at := w.write(aPlace, of, w.base); i == 0 {
 			first = at
 		}
 	}
 	return first
 }
 
-// writeStep does what writeBegin does, for the step in e.step. It also writes how much the step
-// moves, if the step itself does not say so.
-func (e *engine) writeStep(lane int32, messages int, at unit.Time) {
-	e.writeBegin(lane, messages, at)
-	if e.tape.byWay && !e.isSized {
-		e.write(aSize, e.tape.heads[lane].of, at+unit.Time(e.moved))
+// size writes how many bytes a lane's present sub-step moves, for a step that does not say so.
+func (w *writer) size(lane int32, at unit.Time, n unit.Bytes) {
+	if w.byWay {
+		w.write(aSize, w.heads[lane].of, at+unit.Time(n))
 	}
 }
 
-// writeBegin writes when a lane's next sub-step starts, which gets and sends so many messages.
-func (e *engine) writeBegin(lane int32, messages int, at unit.Time) {
-	e.writeStart(lane, at, messages > 1, false)
+// begin writes when a lane's next sub-step starts, which gets and sends so many messages.
+func (w *writer) begin(lane int32, messages int, at unit.Time) {
+	w.start(lane, at, messages > 1, false)
 }
 
-// writeBare writes when a lane's next sub-step starts, which will have no other entries.
-func (e *engine) writeBare(lane int32, at unit.Time) { e.writeStart(lane, at, false, true) }
+// bare writes when a lane's next sub-step starts, which will have no other entries.
+func (w *writer) bare(lane int32, at unit.Time) { w.start(lane, at, false, true) }
 
-func (e *engine) writeStart(lane int32, at unit.Time, several, isBare bool) {
-	t := &e.tape
-	h := &t.heads[lane]
+func (w *writer) start(lane int32, at unit.Time, several, isBare bool) {
+	h := &w.heads[lane]
 	if h.n > 0 {
-		e.writeEvenly(lane)
+		w.flush(lane)
 	}
-	if uint64(at-t.base) > math.MaxUint32 || len(t.page) == cap(t.page) {
-		e.turn(at)
+	if uint64(at-w.base) > math.MaxUint32 || len(w.page) == cap(w.page) {
+		w.turn(at)
 	}
-	h.of, h.every, h.at = uint32(t.before+len(t.page)), at-h.at, at
+	h.of, h.every, h.at = uint32(w.before+len(w.page)), at-h.at, at
 	h.several, h.isBare = several, isBare
-	t.page = append(t.page, entry{uint32(lane), uint32(at - t.base)}) // as write does, and sooner
+	w.page = append(w.page, entry{uint32(lane), uint32(at - w.base)}) // as write does, and sooner
 }
 
-// writeEvenly writes of a lane's sub-steps those that are counted.
+// flush writes of a lane's sub-steps those that are counted.
 //
 //go:noinline
-func (e *engine) writeEvenly(lane int32) {
-	h := &e.tape.heads[lane]
+func (w *writer) flush(lane int32) {
+	h := &w.heads[lane]
 	if h.n > leastEvenly {
-		e.tape.evenly = append(e.tape.evenly, h.evenly)
+		w.evenly = append(w.evenly, h.evenly)
 	} else {
 		for i := range h.n {
-			e.write(aStart, uint32(lane), h.at-unit.Time(h.n-1-i)*h.every)
+			w.write(aStart, uint32(lane), h.at-unit.Time(h.n-1-i)*h.every)
 		}
 	}
 	h.n = 0
 }
 
-// enlist has what is written of a message belong to the step that sends or gets it.
-func (e *engine) enlist(m int32) {
-	if e.tape.heads != nil {
-		e.enlistOf(m)
-	}
+// entryOf returns the entry of a lane's present sub-step, and reports whether that has several
+// messages, which may then need entries of their own.
+func (w *writer) entryOf(lane int32) (of uint32, several bool) {
+	h := &w.heads[lane]
+	return h.of, h.several
 }
 
-func (e *engine) enlistOf(m int32) {
-	x := &e.messages[m]
-	h := &e.tape.heads[x.lane]
-	x.entry = h.of
-	if h.several && (e.tape.byWay || e.conns[x.conn].onTape > 0) {
-		x.entry = e.write(aMessage, h.of, e.tape.base)
-	}
-	if x.flags&multimem > 0 && !e.isFluid {
-		x.entry = e.keepPlaces(x.entry, e.timesOnTree(x))
-	}
-}
+// own adds an entry that the times of one message belong to, of several of a sub-step.
+func (w *writer) own(of uint32) uint32 { return w.write(aMessage, of, w.base) }
+
+// isByWay reports whether each message has entries of its own (logway.go).
+func (w *writer) isByWay() bool { return w.byWay }
 
 // label sets the message that the entries of a packet belong to. Segments, and the packets of
 // multimem, are on several links at a time: then every link writes when it begins to carry the
@@ -244,54 +240,26 @@ func (p *packet) label(x *message) {
 	}
 }
 
-// writeCarried writes when the next link of a packet begins to carry it, if the packet had to wait
+// carried writes when the next link of a packet begins to carry it, if the packet had to wait
 // for that, or if every link writes. The entry belongs to the packet's last one, since segments of
 // a message are in flight together. Times of segments behind their first link decide nothing,
 // except those of the last segment.
 //
 //go:noinline
-func (e *engine) writeCarried(p *packet, at unit.Time) {
-	if hop := p.hop - p.begin; p.isLast || hop == 0 || e.tape.isFull {
-		p.entry = e.write(p.kind.on(hop), p.entry, at)
+func (w *writer) carried(p *packet, at unit.Time) {
+	if hop := p.hop - p.begin; p.isLast || hop == 0 || w.isFull {
+		p.entry = w.write(p.kind.on(hop), p.entry, at)
 	}
 }
 
-// writeDrained writes when a flow has left, or a copy has crossed its rank's memory, unless that is
-// known.
-func (e *engine) writeDrained(m int32, at unit.Time) {
-	if e.tape.heads == nil {
-		return
-	}
-	if x := &e.messages[m]; x.conn < 0 || e.conns[x.conn].onTape > 0 {
-		e.write(aPacket, x.entry, at)
+// waits writes when a message, whose times belong to an entry, has waited for what a kind says.
+func (w *writer) waits(kind entryKind, of uint32, at unit.Time) {
+	if w.isOn() {
+		w.waited(kind, of, at)
 	}
 }
 
-// timesOn returns the number of times on the tape for a route: of its links, or when a flow has
-// left.
-func (e *engine) timesOn(route int32) (n int32) {
-	path := &e.network.Routes[route]
-	switch {
-	case e.isFluid && e.isAlone(path):
-		return 0
-	case e.isFluid:
-		return 1
-	case !e.hasPrompt:
-		return path.To - path.From
-	}
-	for _, on := range e.network.LinksOf(path) {
-		if !e.links[on].isPrompt {
-			n++
-		}
-	}
-	return n
-}
-
-// startTape has the run write its times to a tape.
-func (e *engine) startTape(log *model.Log) {
-	e.tape.heads, e.tape.isFull = make([]head, len(e.lanes)), log.Counters != nil
-	e.tape.byWay = e.streams != nil || e.rules.Schedule.AnyStep(tellsMore)
-	if e.gpu != nil {
-		e.gpu.watch = newGPUWatch(e, log)
-	}
-}
+// waited writes as waits does. It is not inlined: runs without a log would be 4 to 7 % slower.
+//
+//go:noinline
+func (w *writer) waited(kind entryKind, of uint32, at unit.Time) { w.write(kind, of, at) }

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"fmt"
 	"slices"
 
 	"collsim/schedule"
@@ -31,20 +32,32 @@ type moved struct {
 	cost  unit.Time
 }
 
-// keepsSteps reports whether steps may be kept in this run.
-func (e *engine) keepsSteps() bool {
-	s := e.rules.Schedule
-	return e.gpu == nil && e.matches == nil && e.streams == nil && e.backlogs == nil &&
-		s.Parts() == nil && s.Teams() == nil
+// repeater carries out steps that are kept.
+type repeater struct {
+	e         *engine
+	isOff     bool
+	repeating []repetition // of the steps, by place, of a program that is every rank's
+	sizes     sizes        // of the blocks that such steps move
 }
+
+// newRepeater finds whether steps may be kept in this run.
+func newRepeater(e *engine) repeater {
+	s := e.rules.Schedule
+	return repeater{e: e, isOff: e.gpu != nil || e.ahead.hasStreams() || s.Parts() != nil ||
+		s.Teams() != nil}
+}
+
+// isOn reports whether steps may be kept.
+func (r *repeater) isOn() bool { return !r.isOff }
 
 // isKept reports whether the lane's present step is the one that is kept of it.
 func (l *lane) isKept() bool { return l.step.isKept && l.step.place == l.cursor.Place() }
 
 // keep keeps the step in e.step, which lane i is about to carry out, if it can be and the lane has
 // just come to it again.
-func (e *engine) keep(i int32) {
-	l, s := &e.lanes[i], &e.step
+func (r *repeater) keep(i int32) {
+	e := r.e
+	l, s := e.lanes.at(i), &e.step
 	k := &l.step
 	place := l.cursor.Place()
 	if k.isKept = false; k.place != place && !l.comesAgain() {
@@ -56,7 +69,7 @@ func (e *engine) keep(i int32) {
 	if l.cursor.Slice() > 0 || !isPlain || len(s.Await) > 0 {
 		return
 	}
-	repeats := e.repeats(l)
+	repeats := r.repetitionOf(l)
 	if repeats == changing {
 		return
 	}
@@ -65,14 +78,15 @@ func (e *engine) keep(i int32) {
 			return
 		}
 	}
-	if !e.keepSizes(i, repeats == butBlocks) {
+	if !r.keepSizes(i, repeats == butBlocks) {
 		return
 	}
-	k.isKept, k.isPost, k.isAlone, k.flags = true, s.Post, e.isAhead && e.late == nil, flags
-	k.isBare = !e.tape.byWay
+	k.isKept, k.isPost, k.flags = true, s.Post, flags
+	k.isAlone = e.links.isAhead() && !e.conns.hasFigures()
+	k.isBare = !e.log.isByWay()
 	for _, c := range l.sent() {
-		k.isAlone = k.isAlone && e.crossesAlone(l.rank, &e.conns[c], k)
-		k.isBare = k.isBare && e.conns[c].onTape == 0
+		k.isAlone = k.isAlone && r.crossesAlone(l.rank, e.conns.at(c), k)
+		k.isBare = k.isBare && e.conns.at(c).logged == 0
 	}
 }
 
@@ -164,8 +178,10 @@ const (
 	withBlocks            // also as to sizes
 )
 
-// repeats returns in which respects the step of a lane is the same in all iterations of its loop.
-func (e *engine) repeats(l *lane) repetition {
+// repetitionOf returns in which respects the step of a lane is the same in all iterations of its
+// loop.
+func (r *repeater) repetitionOf(l *lane) repetition {
+	e := r.e
 	if loop, follow := l.cursor.Around(); loop < 0 || follow == 0 {
 		return changing
 	}
@@ -174,13 +190,13 @@ func (e *engine) repeats(l *lane) repetition {
 		return repetitionOf(p, &l.cursor)
 	}
 	place := l.cursor.Place()
-	for int(place) >= len(e.repeating) {
-		e.repeating = append(e.repeating, notKnown)
+	for int(place) >= len(r.repeating) {
+		r.repeating = append(r.repeating, notKnown)
 	}
-	if e.repeating[place] == notKnown {
-		e.repeating[place] = repetitionOf(p, &l.cursor)
+	if r.repeating[place] == notKnown {
+		r.repeating[place] = repetitionOf(p, &l.cursor)
 	}
-	return e.repeating[place]
+	return r.repeating[place]
 }
 
 func repetitionOf(p *schedule.Program, c *schedule.Cursor) repetition {
@@ -195,38 +211,40 @@ func repetitionOf(p *schedule.Program, c *schedule.Cursor) repetition {
 
 // repeat carries out sub-steps of the step that is kept of a lane, as long as it stays at that step
 // and all is known that they wait for.
-func (e *engine) repeat(i int32) {
-	l := &e.lanes[i]
-	if e.relays(l) {
-		e.relay(i)
+func (r *repeater) repeat(i int32) {
+	e := r.e
+	l := e.lanes.at(i)
+	if r.forwards(l) {
+		r.forward(i)
 		return
 	}
 	for {
-		start, known := e.startAgain(l)
-		if !known || !e.performAgain(i, l, start) || e.err != nil {
+		start, known := r.start(l)
+		if !known || !r.perform(i, l, start) || e.err != nil {
 			return
 		}
 		e.end(i)
 		if l.cursor.Done() || l.step.place != l.cursor.Place() {
-			e.wake(i)
+			e.lanes.wake(i)
 			return
 		}
 	}
 }
 
-// startAgain does what start does, for a step that is kept.
-func (e *engine) startAgain(l *lane) (at model.Moment, known bool) {
+// start does what engine.start does, for a step that is kept.
+func (r *repeater) start(l *lane) (at model.Moment, known bool) {
+	e := r.e
 	at = l.end
 	for _, c := range l.received() {
-		m := e.conns[c].head
-		if m < 0 || !e.messages[m].isHere {
+		m := e.conns.at(c).queue.First
+		if m < 0 || !e.conns.message(m).isHere {
 			l.waits, l.on = forMessage, c
 			return at, false
 		}
-		at = model.Later(at, e.messages[m].at)
+		at = model.Later(at, e.conns.message(m).at)
 	}
 	for _, c := range l.sent() {
-		t, ok := e.slot(&e.conns[c])
+		t, ok := e.conns.slot(e.conns.at(c))
 		if !ok {
 			l.waits, l.on = forSlot, c
 			return at, false
@@ -236,11 +254,12 @@ func (e *engine) startAgain(l *lane) (at model.Moment, known bool) {
 	return at, true
 }
 
-// performAgain does what perform does, for a step that is kept. It reports whether the sub-step is
-// over at once, because nothing that it sends has to wait for its turn. In that case it does not
+// perform does what engine.perform does, for a step that is kept. It reports whether the sub-step
+// is over at once, because nothing that it sends has to wait for its turn. In that case it does not
 // advance the keys that put waiting messages in order.
-func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool) {
-	n, sends := e.movesAgain(l), l.sent()
+func (r *repeater) perform(i int32, l *lane, start model.Moment) (isOver bool) {
+	e := r.e
+	n, sends := r.moves(l), l.sent()
 	peers := int32(len(sends))
 	e.totals.Steps++
 	e.totals.Messages += int64(peers)
@@ -249,26 +268,27 @@ func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool
 	l.until, l.isPost = at, l.step.isPost && l.cursor.Last(l.slices)
 	l.waits, l.pending = forStep, 1
 	e.moved = n.bytes
-	switch h := e.tape.heads; {
-	case h == nil || l.step.isBare && h[i].goesOn(start.T):
+	switch {
+	case !e.log.isOn() || l.step.isBare && e.log.goesOn(i, start.T):
 	case l.step.isBare:
-		e.writeBare(i, start.T)
+		e.log.bare(i, start.T)
 	default:
-		e.writeBegin(i, len(sends), start.T)
+		e.log.begin(i, len(sends), start.T)
 	}
 	e.report(stepBegins, i, 0, start.T)
 	e.receive(l)
-	isAlone := l.step.isAlone && e.behind == 0 && e.mayGoAhead()
+	isAlone := l.step.isAlone && !e.links.isBehind() && e.conns.mayGoAhead()
 	for _, conn := range sends {
 		m := e.plainMessage(i, conn, n.bytes, peers)
-		x, c := &e.messages[m], &e.conns[conn]
+		x, c := e.conns.message(m), e.conns.at(conn)
 		x.flags = l.step.flags
-		if e.late != nil {
-			if e.err = e.addFigures(m); e.err != nil {
+		if e.conns.hasFigures() {
+			if err := e.conns.measure(m); err != nil {
+				e.err = fmt.Errorf("%s: %w", e.place(i), err)
 				return false
 			}
 		}
-		e.enqueue(c, m)
+		e.conns.enqueue(c, m)
 		if !isAlone {
 			x.key = l.key
 			l.key++
@@ -280,11 +300,11 @@ func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool
 			e.setOut(m, at)
 			continue
 		}
-		left, came := e.cross(m, c, l.step.wire(n.bytes), peers, at)
+		left, came := r.cross(m, c, l.step.wire(n.bytes), peers, at)
 		x.at, x.isHere = came, true
 		l.until = model.Later(l.until, left)
-		if dst := &e.lanes[c.dst]; c.head == m && dst.waits == forMessage && dst.on == conn {
-			e.wake(c.dst)
+		if dst := e.lanes.at(c.dst); c.queue.First == m && dst.waits == forMessage && dst.on == conn {
+			e.lanes.wake(c.dst)
 		}
 	}
 	l.pending--

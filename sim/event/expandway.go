@@ -5,7 +5,7 @@ import (
 	"collsim/unit"
 )
 
-// way is a message of a tape on which each has room for itself (tapeway.go).
+// way is a message of a compact log on which each has room for itself (logway.go).
 type way struct {
 	since        unit.Time // D, or when all that its step gets had come
 	late         unit.Time // latency of its own
@@ -65,8 +65,8 @@ const (
 func (r *reader) journeyOf(w *way) journey {
 	e, p := r.e, &r.steps[w.step]
 	f := r.form(p.form)
-	j := journey{r: r, w: w, x: &f.travels[w.k], rank: e.lanes[f.lane].rank, at: w.at, spans: w.spans,
-		n: 1}
+	j := journey{r: r, w: w, x: &f.travels[w.k], rank: e.lanes.at(f.lane).rank, at: w.at,
+		spans: w.spans, n: 1}
 	x := j.x
 	j.records[0] = leg{MessageRecord: model.MessageRecord{Since: w.since, Late: w.late, Step: w.step,
 		By: w.by, To: -1, Route: x.route, Peers: x.peers, Pacer: x.pacer, Spans: r.none}}
@@ -140,7 +140,7 @@ func (j *journey) wait(kind entryKind, after after) {
 func (j *journey) ask() {
 	j.cross(aRequest)
 	m := j.next(j.came)
-	m.Route, m.Kind = j.r.e.wayBack(j.x.route), model.Answered
+	m.Route, m.Kind = j.r.e.links.wayBack(j.x.route), model.Answered
 	if t, isThere := j.r.times.take(&j.at, aReceive); isThere {
 		m.Since, m.Kind, m.By, m.after = t, model.AnsweredLate, -1, afterReceive
 	}
@@ -158,7 +158,7 @@ func (j *journey) get() {
 		since = j.w.since
 	}
 	m := j.next(since)
-	m.Route, m.Bytes = j.r.e.wayBack(j.x.route), j.x.bytes
+	m.Route, m.Bytes = j.r.e.links.wayBack(j.x.route), j.x.bytes
 }
 
 // cross has the last record cross its links, whose times are of a kind.
@@ -178,7 +178,7 @@ func (j *journey) cross(kind entryKind) {
 	for hop := range path.To - path.From {
 		spans[hop] = j.read()
 	}
-	first := &e.links[e.network.Hops[path.From]]
+	first := e.links.at(e.network.Hops[path.From])
 	m.left = model.Leaves(model.Moment{T: spans[0]}, 0,
 		max(j.pace(m.Bytes), first.slowest(path, m.Bytes))).T
 	if j.came = 0; j.x.kind == silent {
@@ -196,7 +196,7 @@ func (j *journey) stored(m *model.MessageRecord, starts []unit.Time) (came unit.
 		j.pace(m.Bytes))
 	tails, of := make([]model.Moment, path.To-path.From), e.network.Trees[path.Tree].Of
 	for hop, on := range e.network.LinksOf(path) {
-		l, start, before := &e.links[on], model.Moment{T: starts[hop]}, put
+		l, start, before := e.links.at(on), model.Moment{T: starts[hop]}, put
 		if hop > 0 {
 			before = tails[of[hop][0]]
 		}
