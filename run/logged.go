@@ -161,3 +161,32 @@ func (r *Report) LoggedErrors() (byClass [][]float64) {
 	}
 	return byClass
 }
+
+// Rows returns the results of a report as a table of times, as if they had been measured: of a
+// benchmark those of a call in its loop. Results without a time are left out.
+func (r *Report) Rows() (rows []measured.Row) {
+	for i, one := range r.Results {
+		if !one.Timed || one.PerCall() == 0 {
+			continue
+		}
+		p := one.Point
+		spec := &p.Spec
+		row := measured.Row{Of: measured.Of{File: r.Scenario.File, Kind: spec.Kind,
+			Algorithm: one.Algorithm.String(), Type: spec.Type.String(), Op: OpOf(*spec),
+			Ranks: spec.Ranks}, Line: i + 1, Size: spec.Bytes(), Count: CountOf(*spec), Root: -1,
+			InPlace: spec.InPlace, Time: one.PerCall(), Wrong: -1}
+		if one.Picked.Algorithm != "" {
+			row.Algorithm, row.Protocol = one.Picked.Algorithm, one.Picked.Protocol
+		}
+		if p.Teams == nil {
+			row.Nodes = p.Topology.Nodes
+		}
+		if spec.Kind.Rooted() {
+			row.Root = spec.Root
+		}
+		row.AlgBW, _ = one.AlgBW()
+		row.BusBW, _ = one.BusBW()
+		rows = append(rows, row)
+	}
+	return rows
+}
