@@ -132,11 +132,23 @@ func calls(rows []measured.Row) []Call {
 
 // same reports whether two rows may be of one call: nothing that both state differs.
 func same(a, b *measured.Row) bool {
-	return a.Size == b.Size && a.InPlace == b.InPlace && agree(a.Kind, b.Kind) &&
+	return sameSize(a, b) && a.InPlace == b.InPlace && agree(a.Kind, b.Kind) &&
 		agree(a.Ranks, b.Ranks) && agree(a.Nodes, b.Nodes) &&
 		(a.Root == b.Root || a.Root < 0 || b.Root < 0) &&
 		agree(typeName(a.Type), typeName(b.Type)) && agree(opName(a.Op), opName(b.Op)) &&
 		agree(plain(a.Algorithm), plain(b.Algorithm)) && agree(plain(a.Protocol), plain(b.Protocol))
+}
+
+// sameSize reports whether two rows have the same size. That of a rank's block is held against the
+// whole by the ranks that the other row states.
+func sameSize(a, b *measured.Row) bool {
+	if a.PerRank == b.PerRank {
+		return a.Size == b.Size
+	}
+	if b.PerRank {
+		a, b = b, a
+	}
+	return a.Size*unit.Bytes(b.Ranks) == b.Size
 }
 
 // agree reports whether two facts are equal, or one is not stated.

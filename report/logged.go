@@ -39,6 +39,8 @@ func loggedColumns() Layout {
 			headed("error", "(%)", 7).shown(hasLog).printed(number(func(l *run.Logged) string {
 			return fmt.Sprintf("%+.1f", 100*l.Error)
 		})),
+		// What the library reported to have chosen.
+		column("chose", func(l *run.Logged) Value { return known(l.Chose != "", Text(l.Chose)) }),
 		column("rows", func(l *run.Logged) Value { return Int(l.Rows) }),
 		column("at", func(l *run.Logged) Value { return Text(fmt.Sprintf("%s:%d", l.File, l.Line)) }),
 	}
@@ -88,6 +90,9 @@ func loggedLines(reports []*run.Report) (lines []string) {
 		for _, u := range files {
 			if u.Used < u.Rows {
 				wrap(unmatchedText(u))
+			}
+			for _, note := range u.Notes {
+				wrap(strings.Fields(note.String()))
 			}
 		}
 	}

@@ -56,8 +56,8 @@ type Scenario struct {
 	disk   *disk
 	// machines are those of files that it names.
 	machines []*machine.Machine
-	// logs are the rows of files of measured times, by the name that the scenario has for them
-	logs map[string][]measured.Row
+	// logs are the files of measured times, by the names that the scenario has for them
+	logs map[string]*measured.Data
 	// channels of algorithms to which nobody gives a number
 	channels channels
 }
@@ -118,7 +118,7 @@ func Load(file string, text []byte, o LoadOptions) (*Scenario, error) {
 // newScenario has read no file yet.
 func newScenario(of *scenarios.Scenario, file string, o LoadOptions) *Scenario {
 	return &Scenario{Scenario: of, Free: o.Free, file: file, files: map[string]*source{},
-		logs:   map[string][]measured.Row{},
+		logs:   map[string]*measured.Data{},
 		limit:  o.Limit,
 		arrays: &arrayFiles{read: o.ReadArrays, resolve: of.Resolve, limit: o.Limit},
 		disk:   &disk{of.Resolve, o.Read, o.Limit, map[string]content{}}}

@@ -17,6 +17,9 @@ type Logged struct {
 	Line         int     // of the first row
 	BusBW        float64 // GB/s, by Time
 	Error        float64 // simulated over measured, less 1
+	// Chose is the algorithm and protocol that the library reported for the call, if its log has
+	// that: "Ring LL128".
+	Chose string
 }
 
 // readLogs reads the files of measured times that points name, each once.
@@ -27,14 +30,14 @@ func (s *Scenario) readLogs() error {
 			continue
 		}
 		text, err := scenarioFile(s.file, m.Name, s.Resolve(m.Name), s.disk)
-		var rows []measured.Row
+		var data *measured.Data
 		if err == nil {
-			rows, err = measured.Read(m.Name, text)
+			data, err = measured.Read(m.Name, text)
 		}
 		if err != nil {
 			return s.located(p.Refuse("measured.file", err.Error(), ""))
 		}
-		s.logs[m.Name] = rows
+		s.logs[m.Name] = data
 	}
 	return nil
 }
@@ -42,13 +45,13 @@ func (s *Scenario) readLogs() error {
 // compareLogged sets Logged of a result, if its scenario names a file that has its call.
 func (s *Scenario) compareLogged(r *Result) {
 	m := &r.Point.Measured
-	rows := s.logs[m.Name]
-	if rows == nil || !r.Timed || r.PerCall() == 0 {
+	data := s.logs[m.Name]
+	if data == nil || !r.Timed || r.PerCall() == 0 {
 		return
 	}
 	var found []*measured.Row
-	for i := range rows {
-		if row := &rows[i]; r.isOf(row) {
+	for i := range data.Rows {
+		if row := &data.Rows[i]; r.isOf(row) {
 			found = append(found, row)
 		}
 	}
@@ -70,6 +73,7 @@ func (s *Scenario) compareLogged(r *Result) {
 	l := &Logged{Rows: len(found), File: m.Name, Line: found[0].Line,
 		Time: unit.Time(fidelity.NearestRank(times, 0.5))}
 	l.Spread = found[0].Spread
+	l.Chose = strings.TrimSpace(found[0].Choice.Algorithm + " " + found[0].Choice.Protocol)
 	if len(found) > 1 {
 		l.Spread = unit.Time(fidelity.NearestRank(times, 0.75) - fidelity.NearestRank(times, 0.25))
 	}
@@ -87,13 +91,16 @@ func (r *Result) isOf(row *measured.Row) bool {
 		kind = p.Measured.Kind
 	}
 	spec := &p.Spec
-	sizes := []unit.Bytes{spec.Bytes(), p.Asked}
+	size := row.Size
+	if row.PerRank {
+		size *= unit.Bytes(spec.Ranks)
+	}
 	is := func(stated string, possible ...string) bool {
 		return stated == "" || slices.ContainsFunc(possible, func(one string) bool {
 			return strings.EqualFold(stated, one)
 		})
 	}
-	return (kind == 0 || kind == spec.Kind) && slices.Contains(sizes, row.Size) &&
+	return (kind == 0 || kind == spec.Kind) && (size == spec.Bytes() || size == p.Asked) &&
 		(row.Ranks == 0 || row.Ranks == spec.Ranks) &&
 		(row.Nodes == 0 || p.Teams != nil || row.Nodes == p.Topology.Nodes) &&
 		is(row.Type, spec.Type.String(), spec.Type.NCCL()) && is(row.Op, OpOf(*spec), "none") &&
@@ -123,19 +130,20 @@ type Unmatched struct {
 	File       string
 	Rows, Used int
 	Sizes      []unit.Bytes
+	Notes      []measured.Note // on how the file was read
 }
 
 // Unmatched returns what the results of a report leave of the files of measured times.
 func (r *Report) Unmatched() (list []Unmatched) {
 	for _, p := range r.Scenario.Points {
 		name := p.Measured.Name
-		rows := r.Scenario.logs[name]
-		if rows == nil || slices.ContainsFunc(list, func(u Unmatched) bool { return u.File == name }) {
+		data := r.Scenario.logs[name]
+		if data == nil || slices.ContainsFunc(list, func(u Unmatched) bool { return u.File == name }) {
 			continue
 		}
-		u := Unmatched{File: name, Rows: len(rows)}
-		for i := range rows {
-			row := &rows[i]
+		u := Unmatched{File: name, Rows: len(data.Rows), Notes: data.Notes}
+		for i := range data.Rows {
+			row := &data.Rows[i]
 			if slices.ContainsFunc(r.Results, func(one *Result) bool {
 				return one.Point.Measured.Name == name && one.isOf(row)
 			}) {

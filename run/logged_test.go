@@ -38,6 +38,7 @@ func TestRowIsOf(t *testing.T) {
 		"no algorithm":   func(r *measured.Row) { r.Algorithm, r.Protocol = "", "" },
 		"no protocol":    func(r *measured.Row) { r.Protocol = "" },
 		"size as asked":  func(r *measured.Row) { r.Size = 4003 },
+		"size of a rank": func(r *measured.Row) { r.PerRank, r.Size = true, 250 },
 		"in place or so": func(r *measured.Row) { r.InPlace = true },
 	} {
 		require.True(t, states(change), name)
@@ -74,7 +75,7 @@ func TestLoggedTimes(t *testing.T) {
 				Measured: scenarios.MeasuredFile{Name: "a.log", InPlace: inPlace},
 				Spec: collective.Spec{Kind: collective.AllGather, Ranks: 4, Type: dtype.Float32,
 					Count: 250}}}
-		s := &Scenario{logs: map[string][]measured.Row{"a.log": rows}}
+		s := &Scenario{logs: map[string]*measured.Data{"a.log": {Rows: rows}}}
 		s.compareLogged(r)
 		return r.Logged
 	}

@@ -144,10 +144,18 @@ func (o *compareFlags) table(ctx context.Context, a *app, name string) (compare.
 	side := compare.Side{Name: name}
 	if name != "-" && !strings.HasPrefix(name, "example:") && filepath.Ext(name) != ".toml" {
 		text, err := a.read(name)
-		if err == nil {
-			side.Rows, err = measured.Read(name, text)
+		if err != nil {
+			return side, err
 		}
-		return side, err
+		data, err := measured.Read(name, text)
+		if err != nil {
+			return side, err
+		}
+		side.Rows = data.Rows
+		for _, note := range data.Notes {
+			o.note(a, note.String())
+		}
+		return side, nil
 	}
 	list, err := a.loadAll([]string{name}, o.load)
 	if err != nil {
@@ -162,6 +170,13 @@ func (o *compareFlags) table(ctx context.Context, a *app, name string) (compare.
 	}
 	side.Rows = ran.Rows()
 	return side, nil
+}
+
+// note prints a note on how a file was read, unless output is for programs.
+func (o *compareFlags) note(a *app, text string) {
+	if !o.quiet && !o.json {
+		a.print(a.err, "note: "+text+"\n")
+	}
 }
 
 // drawBoth draws the bandwidths of two tables against the size, a curve for each table and
