@@ -260,6 +260,9 @@ func (f *TableFit) Title() string {
 		b.WriteString(" of " + f.Table.Type)
 	}
 	fmt.Fprintf(&b, " on %d ranks, %s", f.Ranks, f.Place())
+	if f.Table.Heading != "" {
+		b.WriteString(", by " + f.Table.Heading)
+	}
 	if own := f.Table.Algorithm; own != "" && own != f.Algorithm.String() {
 		b.WriteString(", there called " + own)
 	}

@@ -118,7 +118,8 @@ func scaleOf(name string) (bare string, scale float64) {
 func callNames() []string {
 	return strings.Fields("time latency lat duration elapsed median p50 mean avg average " +
 		"avg_latency avg_time average_latency average_time mean_time mean_latency median_time " +
-		"median_latency exec_time")
+		"median_latency latency_avg time_avg latency_mean time_mean latency_median time_median " +
+		"exec_time")
 }
 
 // statistics lists those of how times spread; only the deciles are used.

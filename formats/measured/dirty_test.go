@@ -75,6 +75,8 @@ func noise() []string {
 	return []string{"node1:22:30 [1] NCCL INFO Connected all trees",
 		"node0:22:30 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM",
 		"node0:22:30 [0] /build/graph/tuning.cc:187 NCCL WARN CollNet is not supported",
+		"[1,7]<stdout>:    99.99   99.99   99.99      0", "7:    99.99   99.99   99.99      0",
+		"worker-7 nccl     99.99   99.99   99.99      0",
 		"WARNING: There was an error initializing an OpenFabrics device.",
 		"srun: job 9906533 queued and waiting for resources", "", "  Local device: mlx5_0",
 		"--------------------------------------------------------------------------"}
@@ -129,4 +131,5 @@ func TestWhole(t *testing.T) {
 	require.Equal(t, []any{false, unit.Bytes(32), unit.Bytes(64), unit.Bytes(8)}, []any{whole.PerRank,
 		whole.Rows[0].Size, whole.Rows[1].Size, tables[0].Rows[0].Size})
 	require.Same(t, whole, whole.Whole(4))
+	require.Empty(t, tables[0].Whole(1<<48).Rows)
 }

@@ -42,6 +42,7 @@ type library struct {
 	start, version, tuning, timed, channels, ring, comm, nodes, set *regexp.Regexp
 
 	choices map[call]Choice
+	stated  int // ranks that the lines of a run agree on; −1 if they do not
 }
 
 // call identifies the calls of a line of the tuner; kind is 0 in lines that do not state it.
@@ -71,6 +72,9 @@ func newLibrary() library {
 // cut splits a line at a message of the library, which may interrupt a row: what stands before it,
 // and the message. A number that runs into the name of the host belongs to the row.
 func (l *library) cut(line string, hosts map[string]bool) (before, message string, found bool) {
+	if !strings.Contains(line, "CCL") {
+		return line, "", false
+	}
 	at := l.start.FindStringIndex(line)
 	if at == nil {
 		return line, "", false
@@ -119,13 +123,24 @@ func (l *library) read(message string) {
 		l.readRing(atoi(m[1]), atoi(m[2]), strings.Fields(m[3]))
 	}
 	if m := l.comm.FindStringSubmatch(message); m != nil {
-		l.Ranks = atoi(m[1])
+		l.state(atoi(m[1]))
 	}
 	if m := l.nodes.FindStringSubmatch(message); m != nil {
-		l.Ranks, l.Nodes = atoi(m[1]), atoi(m[2])
+		l.state(atoi(m[1]))
+		l.Nodes = atoi(m[2])
 	}
 	if m := l.set.FindStringSubmatch(message); m != nil {
 		l.setting(m[1] + "=" + m[2])
+	}
+}
+
+// state keeps the number of ranks of a communicator.
+func (l *library) state(ranks int) {
+	l.Ranks = ranks
+	if l.stated == 0 {
+		l.stated = ranks
+	} else if l.stated != ranks {
+		l.stated = -1
 	}
 }
 
@@ -139,6 +154,9 @@ func (l *library) setting(text string) {
 // readTuning reads what the library has chosen: in versions that name the collective, and in older
 // ones, which number algorithms and protocols.
 func (l *library) readTuning(message string) {
+	if !strings.Contains(message, " Bytes -> ") {
+		return
+	}
 	if m := l.tuning.FindStringSubmatch(message); m != nil {
 		chosen := Choice{Algorithm: cmp.Or(m[6], m[3]), Protocol: m[7]}
 		if m[6] != "" {

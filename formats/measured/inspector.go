@@ -83,6 +83,9 @@ func (one *inspected) row(file string) (Row, error) {
 		return r, fmt.Errorf("coll_algobw_gbs: a number of at least 0 is expected")
 	}
 	if perRank(of.Kind) || of.Kind == collective.ReduceScatter {
+		if c.Size > mostWhole/int64(of.Ranks) {
+			return r, fmt.Errorf("coll_msg_size_bytes: at most 2^50 over all ranks is expected")
+		}
 		r.Size *= unit.Bytes(of.Ranks)
 	}
 	var err error

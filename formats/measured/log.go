@@ -17,7 +17,9 @@ func readLog(file string, text []byte) (*Data, error) {
 	l.file, l.hint = file, "forms that are read: "+formNames()
 	for line := range strings.Lines(string(text)) {
 		l.line++
-		l.read(l.cleaner.clean(line))
+		for _, p := range l.cleaner.pieces(line) {
+			l.read(p)
+		}
 	}
 	l.settle()
 	l.Facts = l.library.Facts
@@ -45,14 +47,15 @@ type logReader struct {
 
 // openRow is a row that may go on.
 type openRow struct {
+	who           string
 	prefix, words []word
 	pieces        int
 	err           *ParseError // why it is none as it stands, if it can be none
 }
 
-// read reads a line without its prefix.
-func (l *logReader) read(line string) {
-	text, message, isLibrary := l.library.cut(line, l.hosts)
+// read reads a line, or a piece of one.
+func (l *logReader) read(p piece) {
+	text, message, isLibrary := l.library.cut(p.text, l.hosts)
 	if isLibrary {
 		l.library.read(message)
 	}
@@ -60,11 +63,11 @@ func (l *logReader) read(line string) {
 	if prefix, row := rowOf(all); row != nil {
 		l.settle()
 		l.begin()
-		l.open = &openRow{prefix: prefix, words: row, pieces: 1}
+		l.open = &openRow{who: p.who, prefix: prefix, words: row, pieces: 1}
 		l.try(isLibrary)
 		return
 	}
-	if l.goesOn(all) {
+	if l.open != nil && l.open.who == p.who && l.goesOn(all) {
 		return
 	}
 	l.heading(all)
@@ -101,7 +104,7 @@ func (l *logReader) try(isCut bool) {
 
 // goesOn adds the words of a line to the open row if they can be nothing else.
 func (l *logReader) goesOn(line []word) bool {
-	if l.open == nil || !samePrefix(l.open.prefix, line) {
+	if !samePrefix(l.open.prefix, line) {
 		return false
 	}
 	line = line[len(l.open.prefix):]
@@ -109,7 +112,7 @@ func (l *logReader) goesOn(line []word) bool {
 	isAll := len(fields) >= len(line) || len(fields) > 0 && len(fields[len(fields)-1].text) <
 		len(line[len(fields)-1].text)
 	n := len(l.open.words) + len(fields)
-	if len(fields) == 0 || !isAll || n > max(21, l.fields) {
+	if len(fields) == 0 || !isAll || n > mostFields {
 		return false
 	}
 	l.open.words = append(slices.Clip(l.open.words), fields...)
@@ -145,7 +148,7 @@ func (l *logReader) settle() {
 // add adds the times of a row of n fields.
 func (l *logReader) add(rows []Row, n int) {
 	for _, r := range rows {
-		if r.Ranks == 0 {
+		if r.Ranks == 0 && l.library.stated > 0 {
 			r.Ranks, r.Nodes = l.library.Ranks, l.library.Nodes
 		}
 		r.Choice = l.library.choice(&r)
@@ -159,7 +162,7 @@ func (l *logReader) start() {
 	if l.measure || l.hosts == nil {
 		l.head, l.measure, l.fields = Of{File: l.file}, false, 0
 		l.hosts, l.processes = map[string]bool{}, map[string]bool{}
-		l.library.choices = map[call]Choice{}
+		l.library.choices, l.library.stated = map[call]Choice{}, 0
 	}
 }
 

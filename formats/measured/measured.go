@@ -28,7 +28,7 @@ type Of struct {
 type Row struct {
 	Of
 	Line    int        // from 1; in a JSON document of results the number of the result
-	Run     int        // from 1: how often this size has been measured by then; 0 in CSV and JSON
+	Run     int        // from 1: how often this size was measured by then; 0 where forms have no runs
 	Size    unit.Bytes // as in nccl-tests: for all_gather and its like the whole vector
 	Count   int64      // elements
 	Root    int        // −1 if there is none
@@ -94,17 +94,19 @@ func ReadTables(file string, text []byte) ([]Table, error) {
 	return all, nil
 }
 
-// Whole returns the table with sizes of the whole vector, as nccl-tests counts them.
+// Whole returns the table with sizes of the whole vector, as nccl-tests counts them, without those
+// above 1024 TiB.
 func (t *Table) Whole(ranks int) *Table {
 	if !t.PerRank {
 		return t
 	}
 	whole := *t
-	whole.PerRank = false
-	whole.Rows = make([]Row, len(t.Rows))
-	for i, r := range t.Rows {
-		r.PerRank, r.Size = false, r.Size*unit.Bytes(ranks)
-		whole.Rows[i] = r
+	whole.PerRank, whole.Rows = false, nil
+	for _, r := range t.Rows {
+		if int64(r.Size) <= mostWhole/int64(ranks) {
+			r.PerRank, r.Size = false, r.Size*unit.Bytes(ranks)
+			whole.Rows = append(whole.Rows, r)
+		}
 	}
 	return &whole
 }

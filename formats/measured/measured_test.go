@@ -83,6 +83,19 @@ func FuzzRead(f *testing.F) {
 	f.Add(`{"args":["all_reduce_perf"],"config":{"devices":[{"rank":1,"pid":3,"hostname":"a"}]},` +
 		`"results":[{"size":8,"count":2,"type":"float","redop":"sum","root":"    -1",` +
 		`"out_of_place":{"time":12.5,"alg_bw":0.1,"bus_bw":0.2,"nwrong":null},"in_place":null}]}`)
+	f.Add("# all_reduce_perf\n#  size count type redop root time algbw busbw #wrong time algbw " +
+		"busbw #wrong\n0: 8 2 float sum -1node0:22:28 [0] NCCL INFO AllReduce: 8 Bytes -> Algo RING " +
+		"proto LL channel{Lo..Hi}={0..1}\n0: 15.03 0.00 0.00\n0: 0 15.01 0.00 0.00 N/A\n")
+	f.Add("node0:1:2 [0] NCCL INFO Channel 01/02 : 1 0\nNCCL version 2.21.5+cuda12.4\n" +
+		"[1,0]<stdout>:8 2 float 15.03 0.00[1,0]<stdout>: 0.00 0 15.01 0.00 0.00 0")
+	f.Add("# OSU MPI-CUDA Allgather Latency Test v7.5\n# Datatype: MPI_CHAR.\n# Size\n8 1.5 Pass\n")
+	f.Add("# OSU NCCL-CUDA Bi-Directional Bandwidth Test v7.5\n0: 8 1.5\n0: 8 1.5\n")
+	f.Add(`{"header":{"n_ranks":4},"coll_perf":{"coll":"AllGather","coll_msg_size_bytes":64,` +
+		`"coll_exec_time_us":10}}` + "\n{\"p2p_perf\":{}}\n")
+	f.Add(`[{"name":"AllReduce","gpus":4,"size":1024,"time":19.1,"busBw":0.08,"inPlace":1,` +
+		`"#wrong":"N/A"}]`)
+	f.Add(`{"scenario":"a","result":{"kind":"barrier","bytes":8,"time_ps":1000000,"call_ps":2}}`)
+	f.Add("World Size,time (ms),size (B),busbw (Gbit/s)\n8,0.5,1048576,3.67\n,,\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		data, err := Read("in", []byte(text))
 		if err != nil {

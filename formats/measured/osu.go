@@ -1,6 +1,7 @@
 package measured
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 
@@ -21,7 +22,9 @@ func readOSU(file string, text []byte) (*Data, error) {
 	c := newCleaner()
 	for line := range strings.Lines(string(text)) {
 		o.line++
-		o.read(c.clean(line))
+		for _, p := range c.pieces(line) {
+			o.read(p.text)
+		}
 	}
 	o.number()
 	o.noteRuns()
@@ -34,7 +37,8 @@ func osuHeading() *regexp.Regexp {
 }
 
 func isOSU(text []byte) bool {
-	return regexp.MustCompile(`\bOSU \S+ .*Test v\d`).Match(text)
+	return bytes.Contains(text, []byte("OSU ")) &&
+		regexp.MustCompile(`\bOSU \S+ .*Test v\d`).Match(text)
 }
 
 type osuReader struct {

@@ -60,6 +60,9 @@ func fieldsOf(line []word, before int) []word {
 
 func isOp(text string) bool { return strings.Trim(text, "abcdefghijklmnopqrstuvwxyz") == "" }
 
+// mostFields bounds the fields of a row.
+const mostFields = 5 + 2*8
+
 // layout splits a row: the words before its times, the words of a measurement, and the number of
 // measurements, 0 where there is none.
 type layout struct{ lead, body, bodies int }
