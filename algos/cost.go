@@ -50,21 +50,3 @@ func (c Cost) Steps() int {
 	}
 	return n
 }
-
-// Blocks returns the largest blocks (or tiles) of all transfers: the factor of β.
-func (c Cost) Blocks() int {
-	n := 0
-	for _, r := range c.Rounds {
-		n += r.Times * r.Blocks
-	}
-	return n
-}
-
-// Sums returns the largest blocks (or tiles) of all additions: the factor of γ.
-func (c Cost) Sums() int {
-	n := 0
-	for _, r := range c.Rounds {
-		n += r.Times * r.Blocks * r.Sums
-	}
-	return n
-}

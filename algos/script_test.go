@@ -84,7 +84,7 @@ func cost(a algos.Algorithm, spec collective.Spec, o algos.Options) (string, err
 		bound = "at most "
 	}
 	return fmt.Sprintf("%s%d α, %d transfers of %d blocks, %d additions: %v\n", bound, c.Alpha,
-		c.Steps(), c.Blocks(), c.Sums(), time), err
+		c.Steps(), blocksOf(c), sumsOf(c), time), err
 }
 
 // problem reads the arguments that say what is to be built.

@@ -7,6 +7,7 @@ import (
 
 	"collsim/collective"
 	"collsim/dtype"
+	"collsim/sim/simtest"
 	"collsim/topology"
 	"collsim/unit"
 )
@@ -46,7 +47,7 @@ func repeat(n int64, times int) []int64 {
 
 func preset(t testing.TB, name string, ranks int) *topology.Graph {
 	t.Helper()
-	g, err := topology.New(name, ranks, rate, hop)
+	g, err := simtest.Network(name, ranks, rate, hop)
 	require.NoError(t, err)
 	return g
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/collective"
+	"collsim/sim/simtest"
 	"collsim/topology"
 	"collsim/unit"
 )
@@ -47,7 +48,7 @@ func scriptNetwork(t *testing.T, d *datadriven.TestData) *topology.Graph {
 	if len(d.CmdArgs) > 0 {
 		ranks := 0
 		d.ScanArgs(t, "ranks", &ranks)
-		g, err := topology.New(d.CmdArgs[0].Key, ranks, gigabyte, unit.Microsecond)
+		g, err := simtest.Network(d.CmdArgs[0].Key, ranks, gigabyte, unit.Microsecond)
 		require.NoError(t, err)
 		return g
 	}

@@ -9,6 +9,7 @@ import (
 	"collsim/device"
 	"collsim/internal/tier"
 	"collsim/sim"
+	"collsim/sim/simtest"
 	"collsim/topology"
 	"collsim/unit"
 )
@@ -43,8 +44,8 @@ func TestNoAlgorithmBeatsABound(t *testing.T) {
 	for seed := range int64(seeds) {
 		c := newCase(seed)
 		run(c, c.graph())
-		for _, name := range topology.Presets() {
-			g, err := topology.New(name, c.ranks, rate, hop)
+		for _, name := range simtest.Presets() {
+			g, err := simtest.Network(name, c.ranks, rate, hop)
 			if err == nil {
 				run(c, g)
 			}

@@ -10,6 +10,7 @@ import (
 	"collsim/internal/tier"
 	"collsim/schedule"
 	"collsim/sim"
+	"collsim/sim/simtest"
 	"collsim/topology"
 	"collsim/unit"
 )
@@ -125,7 +126,7 @@ func TestNoTeamsBeatABound(t *testing.T) {
 		c := newCase(seed)
 		run(c, c.graph())
 		for _, name := range []string{"ring", "switch"} {
-			if g, err := topology.New(name, c.ranks, rate, hop); err == nil {
+			if g, err := simtest.Network(name, c.ranks, rate, hop); err == nil {
 				run(c, g)
 			}
 		}

@@ -2,7 +2,6 @@ package collective
 
 import (
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,16 +28,6 @@ type Communication struct {
 	// InPlace says that input and output share memory. A Disabled communication is skipped, and
 	// leaves its output unchanged.
 	InPlace, Disabled bool
-}
-
-// Equal reports whether two communications have the same attributes.
-func (c *Communication) Equal(d *Communication) bool { return c.String() == d.String() }
-
-// Hash returns equal numbers for equal communications, on every machine.
-func (c *Communication) Hash() uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(c.String()))
-	return h.Sum64()
 }
 
 // String returns such as "reduce_scatter bfloat16 sum team 3,1,2 shape 12x5 axis 0": every

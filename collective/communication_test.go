@@ -158,8 +158,6 @@ func TestCommunicationText(t *testing.T) {
 	c := full()
 	require.Equal(t, "reduce_scatterv bfloat16 premulsum factor 0.1 average post team 4,0,2 root 2 "+
 		"shape 3x7 axis 1 concat 2 splits 1,2,4 in_place disabled", c.String())
-	require.True(t, c.Equal(full()), "another value with the same attributes")
-	require.Equal(t, c.Hash(), full().Hash())
 	attribute, _, _ := c.Difference(full())
 	require.Empty(t, attribute)
 	for i, change := range []func(*Communication){
@@ -173,11 +171,10 @@ func TestCommunicationText(t *testing.T) {
 	} {
 		d := full()
 		change(d)
-		require.False(t, c.Equal(d), "change %d", i)
+		require.NotEqual(t, c.String(), d.String(), "change %d", i)
 		attribute, ours, theirs := c.Difference(d)
 		require.NotEmpty(t, attribute, "change %d", i)
 		require.NotEqual(t, ours, theirs, "change %d", i)
-		require.NotEqual(t, c.Hash(), d.Hash(), "change %d", i)
 	}
 	for _, text := range []string{
 		"reduce_scatterv bfloat16 premulsum factor 0.1 team 4,0,2 shape 3x7 axis 1 splits 1,2,4 in_place",

@@ -118,8 +118,6 @@ func with(values []Value, others ...Value) []Value {
 const (
 	cudaBlocks = "NVIDIA, CUDA C++ Programming Guide, table of technical specifications by compute " +
 		"capability"
-	mamf = "S. Bekman, Machine Learning Engineering, compute/accelerator, table of maximum " +
-		"achievable matmul FLOPS, bfloat16"
 	smallKernels = "github.com/te42kyfo/gpu-benches, gpu-small-kernels"
 	nullKernel   = "NVIDIA developer forum, thread 233645, reply 3: about that of a null kernel " +
 		"on recent hardware and software"

@@ -51,7 +51,7 @@ var Tables = sync.OnceValue(func() []TableRow {
 	return rows
 })
 
-// parseTables reads the CSV that FormatTables writes.
+// parseTables reads tables.csv.
 func parseTables(text string) ([]TableRow, error) {
 	lines, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {
@@ -73,17 +73,6 @@ func parseTables(text string) ([]TableRow, error) {
 			unit.Bytes(figures[2]), figures[3], figures[4], figures[5], figures[6], line[10]})
 	}
 	return rows, nil
-}
-
-// FormatTables writes rows as CSV.
-func FormatTables(rows []TableRow) string {
-	var b strings.Builder
-	b.WriteString(strings.Join(columns, ",") + "\n")
-	for _, r := range rows {
-		fmt.Fprintf(&b, "%s,%s,%d,%d,%s,%d,%v,%.2f,%.2f,%.2f,%s\n", r.Table, r.Machine, r.Nodes, r.Ranks,
-			r.Algorithm, r.Bytes, r.Measured, r.Simulated, r.Model, r.Calibrated, r.From)
-	}
-	return b.String()
 }
 
 // SizeClass is a range of sizes: from the UpTo of the class before it to below its own.

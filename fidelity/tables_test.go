@@ -12,12 +12,11 @@ import (
 	"collsim/unit"
 )
 
-// TestTables: the tables held here are read, and written as they are.
+// TestTables: the tables held here are read.
 func TestTables(t *testing.T) {
 	rows, err := parseTables(tablesCSV)
 	require.NoError(t, err)
 	require.Greater(t, len(rows), 300)
-	require.Equal(t, tablesCSV, FormatTables(rows))
 	for _, r := range rows {
 		require.Positive(t, r.Measured, r.Table)
 		require.Positive(t, r.Simulated, r.Table)

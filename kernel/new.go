@@ -7,15 +7,10 @@ import (
 	"collsim/dtype"
 )
 
-// NewMatmul makes the matmul of two tensors. A mismatch is an *Error that names the tensor, its
-// shape and what was expected. All functions that make operations do so.
-func NewMatmul(a, b Tensor, out dtype.Type) (Op, error) {
-	return matmulOf(Op{Kind: Matmul, A: a.Type, B: b.Type, Out: out}, a, b)
-}
-
-// NewMatmulOf makes the matmul of two tensors that may be stored transposed: a as [.., k, m], all
-// axes but the last taken as one; b as [n, k].
-func NewMatmulOf(a, b Tensor, transposeA, transposeB bool, out dtype.Type) (Op, error) {
+// NewMatmul makes the matmul of two tensors that may be stored transposed: a as [.., k, m], all
+// axes but the last taken as one; b as [n, k]. A mismatch is an *Error that names the
+// tensor, its shape and what was expected. All functions that make operations do so.
+func NewMatmul(a, b Tensor, transposeA, transposeB bool, out dtype.Type) (Op, error) {
 	o := Op{Kind: Matmul, A: a.Type, B: b.Type, Out: out, TransposeA: transposeA,
 		TransposeB: transposeB}
 	flip := func(t Tensor) Tensor {
@@ -131,16 +126,6 @@ func NewMean(a Tensor, axis int, out dtype.Type) (Op, error) {
 // NewMove makes the copy of a tensor with an axis moved to the front.
 func NewMove(a Tensor, axis int) (Op, error) {
 	return Op{Kind: Move, A: a.Type, Axis: axis, Out: a.Type}.of(a)
-}
-
-// NewExpand makes the copy of a tensor with a new axis of length times, along which it is repeated.
-func NewExpand(a Tensor, axis int, times int64) (Op, error) {
-	return Op{Kind: Expand, A: a.Type, Axis: axis, N: times, Out: a.Type}.of(a)
-}
-
-// NewScale makes the product of a tensor and a number.
-func NewScale(a Tensor, by float64, out dtype.Type) (Op, error) {
-	return Op{Kind: Scale, A: a.Type, Factor: by, Out: out}.of(a)
 }
 
 // of sets the shape.

@@ -94,7 +94,7 @@ func TestUnusedFields(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	bf16, e4m3, f32 := dtype.BFloat16, dtype.Float8E4M3, dtype.Float32
-	o, err := NewMatmul(shaped(bf16, 2, 3, 4), shaped(bf16, 4, 5), bf16)
+	o, err := NewMatmul(shaped(bf16, 2, 3, 4), shaped(bf16, 4, 5), false, false, bf16)
 	require.NoError(t, err)
 	require.Equal(t, "matmul m=2x3 k=4 n=5 bfloat16*bfloat16->bfloat16", o.String())
 	require.Equal(t, collective.Shape{2, 3, 5}, o.Output().Shape)
@@ -142,11 +142,11 @@ func TestNewErrors(t *testing.T) {
 		}
 	}
 	refused("matmul: the shape of w = 4x5: 3 rows, as x of shape 2x3 has columns, are expected")(
-		NewMatmul(x, w, f32))
+		NewMatmul(x, w, false, false, f32))
 	refused("matmul: the shape of a = 3: 2 to 8 axes are expected")(
-		NewMatmul(shaped(f32, 3), w, f32))
+		NewMatmul(shaped(f32, 3), w, false, false, f32))
 	refused("matmul: the shape of b = 3x4x5: a matrix of 2 axes is expected")(
-		NewMatmul(x, shaped(f32, 3, 4, 5), f32))
+		NewMatmul(x, shaped(f32, 3, 4, 5), false, false, f32))
 	refused("add: the shape of w = 4x5: 2x3, as x has, is expected")(NewAdd(x, w, f32))
 	refused("sum: axis = -1: an axis of 2x3, from 0 to 1, is expected")(NewSum(x, -1, f32))
 	refused("cast: the shape of a = 1x1x1x1x1x1x1x1x1: at most 8 axes are expected")(

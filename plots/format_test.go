@@ -44,7 +44,7 @@ func TestFigureOf(t *testing.T) {
 // pictures draws a timeline, two of them, curves and points alike.
 func pictures(t *testing.T, f plots.Format, g plots.Figure, widthMM float64) [][]byte {
 	t.Helper()
-	timeline, err := plots.Timeline(ringAllReduce(8, 1, 1, 64*unit.MiB), plots.Options{
+	timeline, err := plots.Timelines(alone(ringAllReduce(8, 1, 1, 64*unit.MiB)), plots.Options{
 		Title: "all_reduce ring", Caption: caption, Format: f, Figure: g, WidthMM: widthMM})
 	require.NoError(t, err)
 	curves, err := plots.Curves(curvesOf("ring", "binomial"), plots.CurveOptions{
@@ -97,7 +97,7 @@ func TestFigureSizes(t *testing.T) {
 // TestPNG looks at the middle of the first bar of rank 0, left of its label, and at what is left of
 // the first bar of rank 7. A page is 2041 pixels wide.
 func TestPNG(t *testing.T) {
-	picture, err := plots.Timeline(ringAllReduce(8, 1, 1, 64*unit.MiB),
+	picture, err := plots.Timelines(alone(ringAllReduce(8, 1, 1, 64*unit.MiB)),
 		plots.Options{Title: "all_reduce ring", Format: plots.PNG})
 	require.NoError(t, err)
 	img, err := png.Decode(bytes.NewReader(picture))
@@ -126,7 +126,7 @@ func TestAnyTextInAnyFormat(t *testing.T) {
 	run.Tracks[0].Name = "µ ≥ · 環 😀 \xff\x00(\\)"
 	width := tier.Of(60.0, 0) // the smallest picture, or a page
 	for _, f := range []plots.Format{plots.SVG, plots.PNG, plots.PDF} {
-		_, err := plots.Timeline(run, plots.Options{Format: f, Title: run.Tracks[0].Name,
+		_, err := plots.Timelines(alone(run), plots.Options{Format: f, Title: run.Tracks[0].Name,
 			WidthMM: width})
 		require.NoError(t, err)
 		series := curvesOf("😀(\\)")
@@ -153,7 +153,7 @@ func svgSize(t *testing.T, svg []byte) (width, height float64) {
 }
 
 func TestManyRowsFitThePaper(t *testing.T) {
-	svg, err := plots.Timeline(ringAllReduce(64, 1, 1, 64*unit.MiB),
+	svg, err := plots.Timelines(alone(ringAllReduce(64, 1, 1, 64*unit.MiB)),
 		plots.Options{Title: "all_reduce ring", Caption: caption, Each: true})
 	require.NoError(t, err)
 	require.Contains(t, requireXML(t, svg), "rank 63")
@@ -171,7 +171,7 @@ func TestSlideShowsWhatHasRoom(t *testing.T) {
 		{64, 1, "19 of 64 rows are shown: the lowest ranks, and those that finish last"},
 		{16, 4, "16 of 64 rows are shown: the lowest ranks, and those that finish last"},
 	} {
-		svg, err := plots.Timeline(ringAllReduce(c.ranks, c.lanes, 1, unit.MiB), o)
+		svg, err := plots.Timelines(alone(ringAllReduce(c.ranks, c.lanes, 1, unit.MiB)), o)
 		require.NoError(t, err)
 		width, height := svgSize(t, svg)
 		require.InDelta(t, 480, width, 0.01)
@@ -183,7 +183,7 @@ func TestSlideShowsWhatHasRoom(t *testing.T) {
 		}
 	}
 	o.Caption = strings.Repeat("more than a slide can hold ", 400)
-	svg, err := plots.Timeline(ringAllReduce(8, 1, 1, unit.MiB), o)
+	svg, err := plots.Timelines(alone(ringAllReduce(8, 1, 1, unit.MiB)), o)
 	require.NoError(t, err)
 	_, height := svgSize(t, svg)
 	require.Greater(t, height, 270.0, "no text is lost: the picture grows")

@@ -73,7 +73,7 @@ func TestEqualLanesShareARow(t *testing.T) {
 	require.Empty(t, note)
 	shown, _ = rows([]Panel{{Trace: run}, {Trace: run}}, 64, false)
 	require.Len(t, shown[1], 27, "of several timelines, those of one may differ in the other")
-	text, err := TimelineText(run, TextOptions{})
+	text, err := TimelinesText([]Panel{{Trace: run}}, TextOptions{})
 	require.NoError(t, err)
 	require.Contains(t, text, "\nrank 1  lane 0 x 9  S")
 

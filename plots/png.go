@@ -27,11 +27,8 @@ type pngPainter struct {
 	err    error // the first error of a font
 }
 
-// pngDPI makes a slide 1920 x 1080 pixels, a page 2041 wide, and a point pngScale pixels.
-const (
-	pngDPI   = 72 * pngScale
-	pngScale = 4
-)
+// pngScale counts the pixels of a point: a slide has 1920 x 1080, a page is 2041 wide.
+const pngScale = 4
 
 func newPNG(width, height length) *pngPainter {
 	wide, high := toPixels(width).Round(), toPixels(height).Round()

@@ -18,19 +18,14 @@ type TextOptions struct {
 	Each  bool // as in Options
 }
 
-// TimelineText writes a trace as lines of ASCII: a row for each lane, then the time axis and a
-// legend. A bar begins with the letter of the step's kind and its chunk, is filled with '-' and
-// ends with '|'; '.' is waiting. A step shorter than a column shows its letter if the lane did
-// nothing else in that column; others are counted in a note. It returns an error if the trace is
-// not valid or an option out of range.
-func TimelineText(t *trace.Trace, o TextOptions) (string, error) {
-	return TimelinesText([]Panel{{Trace: t}}, o)
-}
-
-// TimelinesText writes runs of the same schedule below each other, each like TimelineText, with
-// rows chosen as by Timelines. Equal columns are equal times after the start. Each run has a
-// heading; axis, legend and notes are common to all. It returns an error if there is no timeline,
-// if one is not valid or if an option is out of range.
+// TimelinesText writes runs of the same schedule below each other as lines of ASCII, with rows
+// chosen as by Timelines. A bar begins with the letter of the step's kind and its chunk, is filled
+// with '-' and ends with '|'; '.' is waiting. A step shorter than a column shows its letter if the
+// lane did nothing else in that column; others are counted in a note.
+//
+// Equal columns are equal times after the start. Each run has a heading; axis, legend and notes are
+// common to all. It returns an error if there is no timeline, if one is not valid or if an option
+// is out of range.
 func TimelinesText(panels []Panel, o TextOptions) (string, error) {
 	if o.Width == 0 {
 		o.Width = 80

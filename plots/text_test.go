@@ -51,7 +51,7 @@ func TestTimelineText(t *testing.T) {
 			require.NoError(t, err)
 			return text
 		}
-		text, err := plots.TimelineText(run, o)
+		text, err := plots.TimelinesText(alone(run), o)
 		require.NoError(t, err)
 		return text
 	})
@@ -85,7 +85,7 @@ func TestAnyTraceGivesCleanText(t *testing.T) {
 	properties.Property("lines fit, in ASCII", prop.ForAll(
 		func(numbers []int64, width int) (bool, error) {
 			run := laneFrom(numbers)
-			text, err := plots.TimelineText(run, plots.TextOptions{Width: width})
+			text, err := plots.TimelinesText(alone(run), plots.TextOptions{Width: width})
 			if err != nil {
 				return false, err
 			}
@@ -98,7 +98,7 @@ func TestAnyTraceGivesCleanText(t *testing.T) {
 			if i := strings.IndexFunc(text, func(r rune) bool { return r > '~' }); i >= 0 {
 				return false, fmt.Errorf("no ASCII at byte %d", i)
 			}
-			again, err := plots.TimelineText(run, plots.TextOptions{Width: width})
+			again, err := plots.TimelinesText(alone(run), plots.TextOptions{Width: width})
 			rows := strings.HasPrefix(lines[0], "rank 0  lane 0  ") ||
 				lines[0] == "rank 0  lane 0"
 			return err == nil && again == text && rows &&
@@ -124,7 +124,7 @@ func TestEveryLongStepIsSeen(t *testing.T) {
 				run.End = start + 10
 				want += [...]string{"S", "R", "+", "=", "!", "C"}[kind]
 			}
-			text, err := plots.TimelineText(run, plots.TextOptions{Width: 200})
+			text, err := plots.TimelinesText(alone(run), plots.TextOptions{Width: 200})
 			if err != nil || len(kinds) == 0 {
 				return err == nil
 			}
@@ -135,7 +135,7 @@ func TestEveryLongStepIsSeen(t *testing.T) {
 	properties.TestingRun(t)
 }
 
-func ExampleTimelineText() {
+func ExampleTimelinesText() {
 	const us = unit.Microsecond
 	run := &trace.Trace{
 		Tracks: []trace.Track{{Rank: 0}, {Rank: 1}},
@@ -145,7 +145,7 @@ func ExampleTimelineText() {
 		},
 		End: 9 * us,
 	}
-	text, err := plots.TimelineText(run, plots.TextOptions{Width: 50})
+	text, err := plots.TimelinesText(alone(run), plots.TextOptions{Width: 50})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -40,18 +40,6 @@ const (
 	tickApart length = 55  // ticks are at least this far apart
 )
 
-// Timeline draws a trace as a picture. It has a row for each lane, a bar for each step, and grey
-// where a lane waited. Messages are arrows, if these stay readable. Steps that are too narrow to be
-// seen are merged, in the colour of most of their time. Rows beyond Options.Rows are left out; the
-// lowest ranks and the last finishers stay. A note below the caption reports both.
-//
-// Of more than 32 ranks, those that do the same at the same times share the rows of the lowest.
-// Where there are still too many, it shows those on the critical path, at the busiest links, or
-// finishing last. It returns an error if the trace is not valid or an option out of range.
-func Timeline(t *trace.Trace, o Options) (file []byte, err error) {
-	return Timelines([]Panel{{Trace: t}}, o)
-}
-
 // Panel is one of several timelines in a picture.
 type Panel struct {
 	Heading string // above its rows: name and duration of the run; none if empty
@@ -78,11 +66,20 @@ type Panel struct {
 	stems    bool        // operations whose names differ in numbers alone share a look
 }
 
-// Timelines draws runs of the same schedule below each other, each like Timeline: a simulated and a
-// measured one, say. They share the time axis, so equal x are equal times after the start. A dashed
-// line through all of them marks the end of each. If rows must be left out, each run has equally
-// many, and runs with the same lanes show the same ones. Messages are drawn in all runs or in none.
-// It returns an error if there is no timeline, if one is not valid or if an option is out of range.
+// Timelines draws runs of the same schedule below each other: a simulated and a measured one, say.
+// Each has a row for each lane, a bar for each step, and grey where a lane waited. Messages are
+// arrows, if these stay readable, in all runs or in none. Steps that are too narrow to be seen are
+// merged, in the colour of most of their time. Rows beyond Options.Rows are left out; the lowest
+// ranks and the last finishers stay. A note below the caption reports both.
+//
+// Of more than 32 ranks, those that do the same at the same times share the rows of the lowest.
+// Where there are still too many, it shows those on the critical path, at the busiest links, or
+// finishing last. If rows must be left out, each run has equally many, and runs with the same lanes
+// show the same ones.
+//
+// The runs share the time axis, so equal x are equal times after the start. A dashed line through
+// all of them marks the end of each. It returns an error if there is no timeline, if one is not
+// valid or if an option is out of range.
 func Timelines(panels []Panel, o Options) (file []byte, err error) {
 	f, err := newFrame(o.Format, o.Figure, o.WidthMM)
 	if err != nil {

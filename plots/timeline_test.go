@@ -41,9 +41,9 @@ func TestTimelineGolden(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.file, func(t *testing.T) {
-			svg, err := plots.Timeline(c.run, c.o)
+			svg, err := plots.Timelines(alone(c.run), c.o)
 			require.NoError(t, err)
-			again, err := plots.Timeline(c.run, c.o)
+			again, err := plots.Timelines(alone(c.run), c.o)
 			require.NoError(t, err)
 			require.True(t, bytes.Equal(svg, again), "a second picture differs")
 			requireXML(t, svg)
@@ -84,7 +84,7 @@ func requireXML(t *testing.T, svg []byte) (texts []string) {
 }
 
 func TestTimelineSaysWhatItShows(t *testing.T) {
-	svg, err := plots.Timeline(ringAllReduce(8, 1, 1, 64*unit.MiB), plots.Options{})
+	svg, err := plots.Timelines(alone(ringAllReduce(8, 1, 1, 64*unit.MiB)), plots.Options{})
 	require.NoError(t, err)
 	texts := requireXML(t, svg)
 	for _, want := range []string{"rank 0", "rank 7", "time (ms)", "8", "S0", "+7", "=3", "send",
@@ -116,7 +116,7 @@ func TestTimelineTellsWhatItLeavesOut(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			svg, err := plots.Timeline(c.run, c.o)
+			svg, err := plots.Timelines(alone(c.run), c.o)
 			require.NoError(t, err)
 			require.Contains(t, requireXML(t, svg), c.want)
 			require.Less(t, len(svg), 4_000_000)
@@ -127,7 +127,7 @@ func TestTimelineTellsWhatItLeavesOut(t *testing.T) {
 // TestBarsOfOneWidthTellAsMuch: chunks 0 to 9 would fit where 10 to 15 do not; no bar has a number.
 func TestBarsOfOneWidthTellAsMuch(t *testing.T) {
 	tells := func(widthMM float64) []string {
-		svg, err := plots.Timeline(ringAllReduce(16, 1, 1, 64*unit.MiB),
+		svg, err := plots.Timelines(alone(ringAllReduce(16, 1, 1, 64*unit.MiB)),
 			plots.Options{WidthMM: widthMM})
 		require.NoError(t, err)
 		return requireXML(t, svg)
@@ -152,7 +152,7 @@ func TestTimelineSurvivesAnyText(t *testing.T) {
 		strings.Repeat("W", 300) + ` style="font-family:Liberation Sans;`
 	run := everyKind()
 	run.Tracks[0].Name = title
-	svg, err := plots.Timeline(run, plots.Options{Title: title, Caption: title})
+	svg, err := plots.Timelines(alone(run), plots.Options{Title: title, Caption: title})
 	require.NoError(t, err)
 	texts := strings.Join(requireXML(t, svg), " ")
 	require.Contains(t, texts, `<b> & "quotes" '`)
@@ -174,14 +174,17 @@ func TestTimelineRefuses(t *testing.T) {
 		{broken, plots.Options{}, "end = -1 ps: at least 0 is expected"},
 	}
 	for _, c := range cases {
-		svg, err := plots.Timeline(c.run, c.o)
+		svg, err := plots.Timelines(alone(c.run), c.o)
 		require.EqualError(t, err, c.want)
 		require.Nil(t, svg)
 	}
-	_, err := plots.TimelineText(broken, plots.TextOptions{})
+	_, err := plots.TimelinesText(alone(broken), plots.TextOptions{})
 	require.EqualError(t, err, "end = -1 ps: at least 0 is expected")
-	_, err = plots.TimelineText(atOnce(), plots.TextOptions{Width: 39})
+	_, err = plots.TimelinesText(alone(atOnce()), plots.TextOptions{Width: 39})
 	require.EqualError(t, err, "width = 39 columns: 40 to 1000 is expected")
-	_, err = plots.TimelineText(atOnce(), plots.TextOptions{Rows: 1000})
+	_, err = plots.TimelinesText(alone(atOnce()), plots.TextOptions{Rows: 1000})
 	require.EqualError(t, err, "rows = 1000: 1 to 512 is expected")
 }
+
+// alone returns the only panel of a picture.
+func alone(t *trace.Trace) []plots.Panel { return []plots.Panel{{Trace: t}} }

@@ -94,11 +94,11 @@ func TestTimelinesShareTheScale(t *testing.T) {
 	o := plots.TextOptions{Width: 72}
 	both, err := plots.TimelinesText(panels, o)
 	require.NoError(t, err)
-	slow, err := plots.TimelineText(panels[1].Trace, o)
+	slow, err := plots.TimelinesText(alone(panels[1].Trace), o)
 	require.NoError(t, err)
 	require.True(t, strings.HasSuffix(both, "\n"+slow))
 	o.Width = 8 + 32 // half of the columns beside the labels
-	fast, err := plots.TimelineText(run, o)
+	fast, err := plots.TimelinesText(alone(run), o)
 	require.NoError(t, err)
 	rows := strings.Split(both, "\n")
 	for n, row := range strings.Split(fast, "\n")[:2] {

@@ -124,7 +124,7 @@ func (s *Shards) matmul(i int, rows, columns int64, usual dtype.Type) (kernel.Op
 	}
 	a := kernel.Tensor{Name: "a", Type: s.A.Type, Shape: collective.Shape{rows, columns}}
 	if s.Scales == nil {
-		return kernel.NewMatmulOf(a, s.Bs[i], false, s.TransposeB != nil && s.TransposeB[i], out)
+		return kernel.NewMatmul(a, s.Bs[i], false, s.TransposeB != nil && s.TransposeB[i], out)
 	}
 	with := s.Scales[i]
 	if with.A.Shape.Elements() != 1 {

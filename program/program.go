@@ -45,9 +45,6 @@ const (
 
 var memoryNames = [...]string{"private", "registered", "symmetric"}
 
-// Memories lists the names.
-func Memories() []string { return memoryNames[:] }
-
 // ParseMemory reads a name.
 func ParseMemory(name string) (Memory, error) {
 	if i := slices.Index(memoryNames[:], name); i >= 0 {

@@ -14,11 +14,6 @@ const (
 	CommBuffer               // a buffer for communication
 )
 
-var layoutNames = [...]string{"unrealised", "flexible", "fixed", "communication buffer"}
-
-// String returns the name, such as "flexible".
-func (l Layout) String() string { return layoutNames[l] }
-
 // A Buffer stores a tensor, and may become a buffer for communication.
 type Buffer struct {
 	Name     string

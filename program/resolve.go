@@ -309,7 +309,7 @@ func matmul(words []string, operands []kernel.Tensor, out dtype.Type) (kernel.Op
 			return kernel.Op{}, fmt.Errorf("%q: transpose=a, b or ab is expected", word)
 		}
 	}
-	return kernel.NewMatmulOf(operands[0], operands[1], a, b, out)
+	return kernel.NewMatmul(operands[0], operands[1], a, b, out)
 }
 
 // parsed returns a kernel of one tensor from its text, completed by the tensor's shape and types.

@@ -83,7 +83,7 @@ func TestWrongAfterSums(t *testing.T) {
 	c := getAll[float32](got[3][6])
 	c[7] += 1e-4
 	got[3][6] = put(c)
-	r, err := CompareTensors(s, given, got, RunOptions{})
+	r, err := compareTensors(s, given, got, RunOptions{})
 	require.NoError(t, err)
 	require.Equal(t, NumbersMismatch, r.Numbers)
 	require.Equal(t, int64(1), r.Wrong)

@@ -75,7 +75,7 @@ func TestGatherMatmul(t *testing.T) {
 			require.NoError(t, err)
 			got, err := RunTensors(s, given, RunOptions{})
 			require.NoError(t, err)
-			want, err := DefineTensors(s, given)
+			want, err := defineTensors(s, given)
 			require.NoError(t, err)
 			require.Equal(t, want, got)
 			for rank := range ranks {
@@ -201,7 +201,7 @@ func scattered(t *testing.T, s *schedule.Schedule, op collective.Op) {
 	require.NoError(t, err)
 	got, err := RunTensors(s, given, RunOptions{})
 	require.NoError(t, err)
-	r, err := CompareTensors(s, given, got, RunOptions{})
+	r, err := compareTensors(s, given, got, RunOptions{})
 	require.NoError(t, err)
 	require.NotEqual(t, NumbersMismatch, r.Numbers)
 	require.NotEqual(t, NumbersUnbounded, r.Numbers)

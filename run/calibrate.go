@@ -15,7 +15,7 @@ import (
 
 // CalibrateOptions holds the options of measuring a machine.
 type CalibrateOptions struct {
-	// Sizes of messages; if there are none, powers of 4 up to what the network takes MeasuringTime
+	// Sizes of messages; if there are none, powers of 4 up to what the network takes measuringTime
 	// for, by the scenario's bandwidth, at most 16 MiB; in a lab the four largest of them and 256
 	// B, since its wires let a few frames through at no cost where they were idle.
 	Sizes []unit.Bytes
@@ -28,8 +28,8 @@ type CalibrateOptions struct {
 	Executor string
 }
 
-// MeasuringTime is about how long the default sizes are on the wires.
-const MeasuringTime = 45 * unit.Second
+// measuringTime is about how long the default sizes are on the wires.
+const measuringTime = 45 * unit.Second
 
 // Calibration holds the measurements of a scenario's hardware, and the figures fitted to them.
 type Calibration struct {
@@ -149,7 +149,7 @@ const (
 )
 
 // sizes returns the message sizes to measure, the largest first. All repetitions at the largest,
-// over one route of each rate, take at most MeasuringTime.
+// over one route of each rate, take at most measuringTime.
 func (c *Calibration) sizes(rates []unit.Rate) (sizes []unit.Bytes) {
 	takes := func(n unit.Bytes) (t unit.Time) {
 		for _, rate := range rates {
@@ -158,7 +158,7 @@ func (c *Calibration) sizes(rates []unit.Rate) (sizes []unit.Bytes) {
 		return t
 	}
 	most, bound := leastSize, min(mostSize, mostMemory/unit.Bytes(len(c.Graph.Ranks)))
-	for 2*most <= bound && takes(2*most) <= MeasuringTime {
+	for 2*most <= bound && takes(2*most) <= measuringTime {
 		most *= 2
 	}
 	for n := most; n >= leastSize; n /= 4 {

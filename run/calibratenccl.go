@@ -112,16 +112,6 @@ func FitNCCL(tables []*measured.Table, o NCCLOptions) (*NCCLFit, error) {
 	return f, f.simulate(best.process, o.Set)
 }
 
-// JudgeNCCL simulates tables on a machine as it is.
-func JudgeNCCL(tables []*measured.Table, o NCCLOptions) (*NCCLFit, error) {
-	f, err := ncclTables(tables, o)
-	if err != nil {
-		return nil, err
-	}
-	f.Machine = f.Of
-	return f, f.simulate(f.processes(o)[0], o.Set)
-}
-
 // processes returns who may have issued the calls of the tables that do not say so.
 func (f *NCCLFit) processes(o NCCLOptions) []string {
 	silent := func(t *NCCLTable) bool { return t.Process == "" }
@@ -209,7 +199,7 @@ func (n *NCCLTable) Title() string {
 		text += " of " + n.Table.Type
 	}
 	return fmt.Sprintf("%s on %s of %d ranks, %s, as %s", text, prose.Plural(n.Nodes, "node"),
-		n.Ranks/n.Nodes, n.Place(), n.nccl)
+		n.Ranks/n.Nodes, n.place(), n.nccl)
 }
 
 // candidate is the name of the file that stands for a machine whose figures are looked for.

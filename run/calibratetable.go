@@ -17,7 +17,7 @@ import (
 type TableOptions struct {
 	Kind  collective.Kind // 0: the table's
 	Ranks int             // likewise
-	// Algorithm is as in a scenario; "" is the table's if it is one of ours, or UsualAlgorithm.
+	// Algorithm is as in a scenario; "" is the table's if it is one of ours, or the usual one.
 	Algorithm string
 	// Place is "in" or "out" of place; "" is in place where the table has it: copies that have
 	// nothing to do with links count out of place.
@@ -48,11 +48,11 @@ type TableError struct{ Missing, Text string }
 // Error returns the text, one line.
 func (e *TableError) Error() string { return e.Text }
 
-// UsualAlgorithm returns the algorithm that a table of a kind is compared with by default: the
+// usualAlgorithm returns the algorithm that a table of a kind is compared with by default: the
 // ring for all_reduce, all_gather and reduce_scatter, pairwise for all_to_all, direct for
 // send_recv, binomial trees for broadcast, reduce, gather and scatter. It is empty for other
 // kinds.
-func UsualAlgorithm(k collective.Kind) string {
+func usualAlgorithm(k collective.Kind) string {
 	switch k {
 	case collective.AllReduce, collective.AllGather, collective.ReduceScatter:
 		return "ring"
@@ -199,7 +199,7 @@ func busFactor(k collective.Kind, ranks int) float64 {
 // choose finds the algorithm: that of this name, or the table's, or the usual one.
 func (f *TableFit) choose(name string) (found algos.Algorithm, err error) {
 	if name == "" {
-		name = UsualAlgorithm(f.Kind)
+		name = usualAlgorithm(f.Kind)
 		if own, err := scenarios.ParseAlgorithm(f.Table.Algorithm); err == nil {
 			if _, err := algos.Find(f.Kind, own.Name); err == nil {
 				name = f.Table.Algorithm
@@ -244,8 +244,8 @@ func (f *TableFit) points(o TableOptions) ([]calibrate.Point, error) {
 	return points, nil
 }
 
-// Place returns "in place" or "out of place".
-func (f *TableFit) Place() string {
+// place returns "in place" or "out of place".
+func (f *TableFit) place() string {
 	if f.InPlace {
 		return "in place"
 	}
@@ -259,7 +259,7 @@ func (f *TableFit) Title() string {
 	if f.Table.Type != "" {
 		b.WriteString(" of " + f.Table.Type)
 	}
-	fmt.Fprintf(&b, " on %d ranks, %s", f.Ranks, f.Place())
+	fmt.Fprintf(&b, " on %d ranks, %s", f.Ranks, f.place())
 	if f.Table.Heading != "" {
 		b.WriteString(", by " + f.Table.Heading)
 	}

@@ -19,9 +19,9 @@ func proveOnce(s *schedule.Schedule) error {
 	return nil
 }
 
-// Export writes a schedule in one of formats.Written, and proves what a runtime would make of the
+// export writes a schedule in one of formats.Written, and proves what a runtime would make of the
 // file. The notes say what is not as in the schedule.
-func Export(w io.Writer, s *schedule.Schedule, format string, o formats.WriteOptions) ([]string,
+func export(w io.Writer, s *schedule.Schedule, format string, o formats.WriteOptions) ([]string,
 	error) {
 	o.Prove = proveOnce
 	return formats.Write(w, s, format, o)
@@ -51,7 +51,7 @@ func (s *Scenario) Export(format string, o formats.WriteOptions) (_ []byte, note
 		}
 	}
 	var b bytes.Buffer
-	notes, err = Export(&b, built, format, o)
+	notes, err = export(&b, built, format, o)
 	if err != nil {
 		return nil, nil, &scenarios.Error{File: s.File,
 			Text: s.Points[0].ID + ": " + err.Error()}

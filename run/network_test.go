@@ -25,7 +25,8 @@ func TestNetworkText(t *testing.T) {
 		{"ring", 300, "300 ranks on a ring: 1 to 150 links a message, " +
 			"1.00…150 us + n / 1 GB/s"},
 	} {
-		g, err := topology.New(c.preset, c.ranks, unit.Rate(unit.GB), unit.Microsecond)
+		g, err := topology.Build(topology.Params{Preset: c.preset, Ranks: c.ranks,
+			Bandwidth: unit.Rate(unit.GB), Latency: unit.Microsecond})
 		require.NoError(t, err)
 		n := newNetwork(g, nil)
 		require.Equal(t, c.want, n.String())

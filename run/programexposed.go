@@ -29,8 +29,8 @@ func (u *Usage) Exposed() unit.Time { return u.Moving + u.Waiting }
 // Calls returns how long calls move, hidden or not, or wait.
 func (u *Usage) Calls() unit.Time { return u.Hidden + u.Moving + u.Waiting }
 
-// Lost returns how long neither kernels run nor calls move: the bubble of a pipeline's stage.
-func (u *Usage) Lost() unit.Time { return u.Waiting + u.Idle }
+// lost returns how long neither kernels run nor calls move: the bubble of a pipeline's stage.
+func (u *Usage) lost() unit.Time { return u.Waiting + u.Idle }
 
 // CallWait holds how long a call on a rank has waited until a peer had sent something or had room
 // for more. Op is an index into Lowered.Ops. Peer −1 is the rank itself, whose own steps began no
@@ -85,7 +85,7 @@ func (result *ProgramResult) account(parts []sim.Busy) {
 	for _, s := range result.Lowered.Stages {
 		stage := Stage{Name: s.Name, Ranks: len(s.Ranks)}
 		for _, rank := range s.Ranks {
-			stage.Lost += ranks[rank].Lost()
+			stage.Lost += ranks[rank].lost()
 		}
 		result.Stages = append(result.Stages, stage)
 	}

@@ -15,10 +15,9 @@ const (
 	maxRanks  = 1 << 20
 	maxBytes  = int64(1024 * unit.TiB) // 1 PiB
 	maxCount  = int64(1) << 50
-	maxCopies = 64                         // channels, and slices of a chunk
-	maxSlots  = 65536                      // slots of a connection, posts outstanding
-	maxLink   = int64(8000 * unit.GB)      // bytes per second; sim counts in 2^-20 of them in int64
-	maxLocal  = int64(1_000_000 * unit.GB) // bytes per second inside a device
+	maxCopies = 64                    // channels, and slices of a chunk
+	maxSlots  = 65536                 // slots of a connection, posts outstanding
+	maxLink   = int64(8000 * unit.GB) // bytes per second; sim counts in 2^-20 of them in int64
 	maxWait   = int64(1000 * unit.Second)
 	maxFactor = 1_000_000
 	maxAxes   = 64 // as NumPy's

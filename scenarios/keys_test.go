@@ -50,11 +50,11 @@ func TestKeys(t *testing.T) {
 func TestReference(t *testing.T) {
 	path := filepath.Join("..", "docs", "scenario.md")
 	if f := flag.Lookup("rewrite"); f != nil && f.Value.String() == "true" {
-		require.NoError(t, os.WriteFile(path, []byte(Markdown()), 0o644))
+		require.NoError(t, os.WriteFile(path, []byte(markdown()), 0o644))
 	}
 	have, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, Markdown(), string(have), "regenerate: go test ./scenarios -rewrite")
+	require.Equal(t, markdown(), string(have), "regenerate: go test ./scenarios -rewrite")
 	for _, k := range Keys() {
 		require.Contains(t, string(have), "| `"+k.name()+"` |", k.Path)
 	}

@@ -17,7 +17,7 @@ type ProgramPoint struct {
 	*Point
 	Iterations int
 	Gradient   bool   // its backward pass follows
-	Order      string // of Orders
+	Order      string // of programOrders
 	Stages     []string
 	Groups     []ProgramGroup
 	Tensors    []ProgramTensor
@@ -79,7 +79,7 @@ func programKeys() []Key {
 			Doc: "Whether its backward pass follows: of the full gradient, as of a collective. The " +
 				"gradient of tensor x is x_grad: of results it is given, of given tensors a result, unless " +
 				"ops read it; these are done as soon as it is complete."},
-		{Path: "program.order", kind: aChoice, Values: Orders(), Default: `"as written"`,
+		{Path: "program.order", kind: aChoice, Values: programOrders(), Default: `"as written"`,
 			Example: `"1f1b"`, Sweep: true,
 			Doc: "How stages take turns with the passes of microbatches, which are the repetitions of " +
 				"ops: all forward, then all backward; or one forward, one backward, as PipeDream-flush " +

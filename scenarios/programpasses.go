@@ -1,7 +1,7 @@
 package scenarios
 
-// Orders lists the values of program.order.
-func Orders() []string { return []string{"as written", "1f1b"} }
+// programOrders lists the values of program.order.
+func programOrders() []string { return []string{"as written", "1f1b"} }
 
 // passes reads whether there is a backward pass, and in which order.
 func (v *view) passes(p *ProgramPoint) bool {

@@ -16,7 +16,7 @@ import (
 func program(t testing.TB, ranks int) *Schedule {
 	a := kernel.Tensor{Shape: collective.Shape{4, 8}, Type: dtype.BFloat16}
 	b := kernel.Tensor{Shape: collective.Shape{8, 2}, Type: dtype.BFloat16}
-	op, err := kernel.NewMatmul(a, b, dtype.Float32)
+	op, err := kernel.NewMatmul(a, b, false, false, dtype.Float32)
 	require.NoError(t, err)
 	none := make([]int64, ranks)
 	s, err := Build(Plan{Name: "two streams", Lanes: 2,

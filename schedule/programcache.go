@@ -2,9 +2,9 @@ package schedule
 
 import "sync/atomic"
 
-// MaxCachedParts bounds the programs that are cached for all ranks, in steps and their operands and
+// maxCachedParts bounds the programs that are cached for all ranks, in steps and their operands and
 // destinations. It is about 160 MiB, which an executor of all ranks needs anyway.
-const MaxCachedParts = 1 << 20
+const maxCachedParts = 1 << 20
 
 // A programCache keeps ranks' programs as their author wrote them, the first ones until it is full.
 // So the proof, the numbers and each engine need not call the author again.
@@ -19,17 +19,17 @@ func newProgramCache(ranks int, write func(rank int32) *code) *programCache {
 	return &programCache{write: write, codes: make([]atomic.Pointer[code], ranks)}
 }
 
-// Parts returns the size of a step in units of MaxCachedParts: itself, its sources and
+// parts returns the size of a step in units of maxCachedParts: itself, its sources and
 // destinations.
-func (s *Step) Parts() int { return 1 + len(s.From) + len(s.To) + len(s.Send) }
+func (s *Step) parts() int { return 1 + len(s.From) + len(s.To) + len(s.Send) }
 
 // store caches a rank's program if there is room.
 func (k *programCache) store(rank int32, c *code) {
 	parts := 0
 	for i := range c.leaves {
-		parts += c.leaves[i].step.Parts()
+		parts += c.leaves[i].step.parts()
 	}
-	if k.parts.Add(int64(parts)) > MaxCachedParts {
+	if k.parts.Add(int64(parts)) > maxCachedParts {
 		k.parts.Add(int64(-parts))
 		return
 	}

@@ -9,7 +9,7 @@ import (
 // TestCachedParts: programs are written once as long as there is room for them, by what their steps
 // name, and as often as they are wanted beyond that.
 func TestCachedParts(t *testing.T) {
-	sends, written := []int{MaxCachedParts - 11, 10, 9}, 0 // and the step itself: room for 10 is left
+	sends, written := []int{maxCachedParts - 11, 10, 9}, 0 // and the step itself: room for 10 is left
 	k := newProgramCache(len(sends), func(rank int32) *code {
 		written++
 		return &code{leaves: []leaf{{step: Step{Send: make([]Dest, sends[rank])}}}}

@@ -34,12 +34,11 @@ type Schedule struct {
 	// of each buffer: its blocks are numbered by ranks
 	byRank []bool
 	// mirrored says of each buffer that its blocks are numbered by mirrored ranks.
-	mirrored    []bool
-	isEven      []bool // of each buffer: EvenBlocks
-	role        func(rank int32) *code
-	cast        *cast // of Plan.Roles
-	isBackwards bool  // made by Transpose
-	even        bool  // ranks differ in order only: see Plan.Even
+	mirrored []bool
+	isEven   []bool // of each buffer: EvenBlocks
+	role     func(rank int32) *code
+	cast     *cast // of Plan.Roles
+	even     bool  // ranks differ in order only: see Plan.Even
 
 	parts  []part      // composed, on tensors
 	teams  []Part      // composed, as teams

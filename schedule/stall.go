@@ -36,10 +36,10 @@ func (e *StallError) Steps() (list []At) {
 }
 
 // Error lists the lanes that wait, a line each; if there are many, the first eight and the last.
-func (e *StallError) Error() string { return e.Named(At.String) }
+func (e *StallError) Error() string { return e.named(At.String) }
 
-// Named formats the error with other names for steps and lanes.
-func (e *StallError) Named(name func(At) string) string {
+// named formats the error with other names for steps and lanes.
+func (e *StallError) named(name func(At) string) string {
 	var b strings.Builder
 	if e.Cycle {
 		fmt.Fprintf(&b, "%s in a circle", lanes(len(e.Waits)))

@@ -26,7 +26,7 @@ func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 		return nil, fmt.Errorf("%v has no transpose", s.Spec.Kind)
 	}
 	t.Spec.Kind, t.Spec.Op = kind, op
-	t.cast, t.isBackwards = nil, true
+	t.cast = nil
 	t.Cuts[Input], t.Cuts[Output] = s.Cuts[Output], s.Cuts[Input]
 	if s.Memory == 0 { // sums of other ranks' blocks, if there are any
 		t.Cuts[Scratch] = s.Cuts[Output]
@@ -55,9 +55,6 @@ func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 	}).code
 	return &t, nil
 }
-
-// IsBackwards reports whether Transpose has made the schedule.
-func (s *Schedule) IsBackwards() bool { return s.isBackwards }
 
 // dual returns the kind of the transposed collective.
 func dual(k collective.Kind) (collective.Kind, bool) {

@@ -87,7 +87,7 @@ func (v *Violation) Renamed(rank func(int) int) *Violation {
 // Named returns the text with other names for the steps and lanes in it.
 func (v *Violation) Named(name func(At) string) string {
 	if v.Stall != nil {
-		return v.Stall.Named(name)
+		return v.Stall.named(name)
 	}
 	if v.parts == nil {
 		return v.Text

@@ -57,12 +57,6 @@ func Classes(s *schedule.Schedule, env *Env) int { return fold.Classes(s, env) }
 // MostFolded bounds the sub-steps of a trace of classes.
 const MostFolded = fold.MostRecords
 
-// SimulatedEither returns how many ranks Fold simulates where ranks that do the same at different
-// times may stand for one another, too. isUneven reports whether they do: see package fold.
-func SimulatedEither(s *schedule.Schedule, env *Env) (ranks int, isUneven bool) {
-	return fold.SimulatedEither(s, env)
-}
-
 // NotFolded is the error of a schedule whose ranks cannot be proven to do the same.
 type NotFolded = fold.NotFolded
 

@@ -13,6 +13,7 @@ import (
 	"collsim/device"
 	"collsim/schedule"
 	"collsim/sim"
+	"collsim/sim/simtest"
 	"collsim/topology"
 	"collsim/unit"
 )
@@ -172,7 +173,7 @@ func (x *script) graph(t *testing.T) *topology.Graph {
 		}
 		wires = append(wires, w)
 	}
-	g, err := topology.New(x.preset, x.ranks, rate, latency)
+	g, err := simtest.Network(x.preset, x.ranks, rate, latency)
 	if len(wires) > 0 {
 		g, err = topology.Links(x.ranks, wires)
 	}

@@ -15,6 +15,7 @@ import (
 	"collsim/schedule"
 	"collsim/sim"
 	"collsim/sim/event"
+	"collsim/sim/simtest"
 	"collsim/sim/sweep"
 	"collsim/topology"
 	"collsim/unit"
@@ -38,8 +39,8 @@ func TestSweptAlgorithms(t *testing.T) {
 					if err != nil {
 						continue
 					}
-					for _, preset := range topology.Presets() {
-						g, err := topology.New(preset, ranks, 3e9, 700*unit.Nanosecond)
+					for _, preset := range simtest.Presets() {
+						g, err := simtest.Network(preset, ranks, 3e9, 700*unit.Nanosecond)
 						require.NoError(t, err)
 						for _, sharing := range []sim.Sharing{sim.Fluid, sim.FIFO} {
 							env := sim.Env{Graph: g, Device: device.Ideal(), Sharing: sharing, Slots: 8}
@@ -89,7 +90,7 @@ func TestBestSweeps(t *testing.T) {
 		s, err := a.Build(specOf(collective.AllGather, c.ranks), algos.Options{})
 		require.NoError(t, err)
 		run := func(engine sim.Engine) *sim.Result {
-			g, err := topology.New("switch", c.ranks, 125e8, 500*unit.Nanosecond)
+			g, err := simtest.Network("switch", c.ranks, 125e8, 500*unit.Nanosecond)
 			require.NoError(t, err)
 			for i := range c.ranks {
 				g.Links()[i].Bandwidth -= unit.Rate(i * 7919 % 64)

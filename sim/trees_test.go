@@ -17,6 +17,7 @@ import (
 	"collsim/sim"
 	"collsim/sim/event"
 	"collsim/sim/fold"
+	"collsim/sim/simtest"
 	"collsim/topology"
 	"collsim/unit"
 )
@@ -89,7 +90,7 @@ func treeEnv(t testing.TB, rng *rand.Rand, ranks int) sim.Env {
 	if rng.IntN(5) == 0 {
 		rate = unit.Unlimited
 	}
-	g, err := topology.New("switch", ranks, rate, latency)
+	g, err := simtest.Network("switch", ranks, rate, latency)
 	require.NoError(t, err)
 	if rng.IntN(2) == 0 { // peers come by ports in any order
 		for i, at := range rng.Perm(ranks) {
@@ -157,7 +158,7 @@ func TestTreesThatMeet(t *testing.T) {
 		require.NoError(t, err, "%d ranks: ranks of a class have their peers at other places", ranks)
 		require.Equal(t, counts.Rounds, s.Rounds(), "%d ranks", ranks)
 		run := func(engine sim.Engine, isFolded bool) *sim.Result {
-			g, err := topology.New("switch", ranks, 125e8, 500*unit.Nanosecond)
+			g, err := simtest.Network("switch", ranks, 125e8, 500*unit.Nanosecond)
 			require.NoError(t, err)
 			r, err := sim.Run(s, sim.Env{Graph: g, Device: device.Ideal()},
 				sim.Options{Engine: engine, Folded: isFolded})
@@ -185,7 +186,7 @@ func TestTreesOfManySegments(t *testing.T) {
 		spec.Count = count
 		s, err := tree.Build(spec, algos.Options{})
 		require.NoError(t, err)
-		g, err := topology.New("switch", 512, 25e9, 500*unit.Nanosecond)
+		g, err := simtest.Network("switch", 512, 25e9, 500*unit.Nanosecond)
 		require.NoError(t, err)
 		r, err := sim.Run(s, sim.Env{Graph: g, Device: device.Ideal()}, sim.Options{})
 		require.NoError(t, err)
@@ -219,7 +220,7 @@ func TestRolesThatStall(t *testing.T) {
 			Lane: func(l *schedule.Lane) { lane(l, l.Rank^1) }})
 		require.NoError(t, err)
 		for _, sharing := range []sim.Sharing{sim.Fluid, sim.FIFO} {
-			g, err := topology.New("switch", 8, 125e8, 500*unit.Nanosecond)
+			g, err := simtest.Network("switch", 8, 125e8, 500*unit.Nanosecond)
 			require.NoError(t, err)
 			env := sim.Env{Graph: g, Device: device.Ideal(), Sharing: sharing}
 			_, err = fold.Run(s, &env)
@@ -240,7 +241,7 @@ func TestTreesThatNothingShares(t *testing.T) {
 	for ranks := 2; ranks <= 20; ranks++ {
 		s, err := tree.Build(specOf(collective.AllReduce, ranks), algos.Options{})
 		require.NoError(t, err)
-		g, err := topology.New("switch", ranks, unit.Unlimited, 500*unit.Nanosecond)
+		g, err := simtest.Network("switch", ranks, unit.Unlimited, 500*unit.Nanosecond)
 		require.NoError(t, err)
 		env := sim.Env{Graph: g, Device: device.Ideal()}
 		env.Device.LaneRate = 1e9

@@ -135,15 +135,15 @@ func TestCatalogueIsComplete(t *testing.T) {
 			require.Equal(t, !slices.Contains(c.Takes, key), refused, "%s %s: %v", c.Name, key, err)
 		}
 	}
-	require.Subset(t, Names(), Presets())
+	require.Subset(t, Names(), presets())
 }
 
-// TestBuildIsNewForTheOldPresets: one network by two doors.
-func TestBuildIsNewForTheOldPresets(t *testing.T) {
-	for _, preset := range Presets() {
-		want, err := New(preset, 5, rate, hop)
+// TestBuildMakesPresets: one network by two doors.
+func TestBuildMakesPresets(t *testing.T) {
+	for i, made := range []func(int, unit.Rate, unit.Time) (*Graph, error){Switch, FullMesh, Ring} {
+		want, err := made(5, rate, hop)
 		require.NoError(t, err)
-		got, err := Build(Params{Preset: preset, Ranks: 5, Bandwidth: rate, Latency: hop})
+		got, err := plain(presets()[i], 5, rate, hop)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
@@ -164,7 +164,7 @@ func TestParamErrorCanBeMatched(t *testing.T) {
 // TestClusterOfOneNodeKeepsItsRoutes: NICs change nothing inside a node, whatever its shape.
 func TestClusterOfOneNodeKeepsItsRoutes(t *testing.T) {
 	for _, shape := range []string{"ring", "switch", "full-mesh"} {
-		alone, err := New(shape, 8, rate, hop)
+		alone, err := plain(shape, 8, rate, hop)
 		require.NoError(t, err)
 		node := Params{Preset: shape, Ranks: 8, Bandwidth: rate, Latency: hop}
 		network := Params{Preset: "switch", Bandwidth: rate, NICs: 2}

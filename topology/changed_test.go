@@ -115,7 +115,7 @@ func TestChangedHashedRoutes(t *testing.T) {
 // TestChangesAddUp: a share is one of what a link has by now; what is as it was is not changed any
 // more; and where too many are changed, all are listed.
 func TestChangesAddUp(t *testing.T) {
-	g, err := New("switch", 100, 1000, unit.Microsecond)
+	g, err := plain("switch", 100, 1000, unit.Microsecond)
 	require.NoError(t, err)
 	half := Change{Share: 500_000}
 	require.NoError(t, g.Override("gpu7->switch", half))

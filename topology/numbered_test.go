@@ -315,7 +315,7 @@ func TestMovesIsNotSaidOfWhatMayDiffer(t *testing.T) {
 // TestIsStar: a switch is a star whether or not somebody has asked for its links, or changed one.
 func TestIsStar(t *testing.T) {
 	star := func() *Graph {
-		g, err := New("switch", 5, 125e8, unit.Microsecond)
+		g, err := plain("switch", 5, 125e8, unit.Microsecond)
 		require.NoError(t, err)
 		return g
 	}
@@ -334,7 +334,7 @@ func TestIsStar(t *testing.T) {
 		require.Equal(t, []int32{7}, g.Changes())
 	}
 	for _, preset := range []string{"full-mesh", "ring"} {
-		g, err := New(preset, 5, 125e8, unit.Microsecond)
+		g, err := plain(preset, 5, 125e8, unit.Microsecond)
 		require.NoError(t, err)
 		require.False(t, g.IsStar())
 	}

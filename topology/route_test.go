@@ -125,12 +125,12 @@ func TestRoutesFollowTheRule(t *testing.T) {
 		}, gen.Int64(), gen.IntRange(1, 5), gen.IntRange(0, 4), gen.IntRange(5, 80)))
 	p.Property("presets", prop.ForAll(
 		func(preset, ranks int) (bool, error) {
-			g, err := New(Presets()[preset], ranks, rate, hop)
+			g, err := plain(presets()[preset], ranks, rate, hop)
 			if err == nil {
 				err = equalsRule(g)
 			}
 			return err == nil, err
-		}, gen.IntRange(0, len(Presets())-1), gen.IntRange(1, 9)))
+		}, gen.IntRange(0, len(presets())-1), gen.IntRange(1, 9)))
 	p.Property("built", prop.ForAll(
 		func(i int, ecmp bool) (bool, error) {
 			params := builds()[i]
@@ -305,7 +305,7 @@ func TestConnectedOfNoRanks(t *testing.T) {
 func TestPortsAndRoutesAreAlikeForAllRanks(t *testing.T) {
 	const n = 6
 	for _, preset := range []string{"full-mesh", "ring"} {
-		g, err := New(preset, n, rate, hop)
+		g, err := plain(preset, n, rate, hop)
 		require.NoError(t, err)
 		turned := make([]int32, len(g.Links())) // the link that each becomes
 		for i, l := range g.Links() {
@@ -332,7 +332,7 @@ func TestPortsAndRoutesAreAlikeForAllRanks(t *testing.T) {
 func TestThousandRanksNeedNoTables(t *testing.T) {
 	const n = 1024
 	for _, preset := range []string{"switch", "full-mesh"} {
-		g, err := New(preset, n, rate, hop)
+		g, err := plain(preset, n, rate, hop)
 		require.NoError(t, err)
 		require.NoError(t, g.Connected())
 		hops := 0
@@ -352,8 +352,8 @@ func TestThousandRanksNeedNoTables(t *testing.T) {
 }
 
 func TestRouteDoesNotAllocateTwice(t *testing.T) {
-	for _, preset := range Presets() {
-		g, err := New(preset, 9, rate, hop)
+	for _, preset := range presets() {
+		g, err := plain(preset, 9, rate, hop)
 		require.NoError(t, err)
 		buf := g.Route(0, 4, make([]int32, 0, 16))
 		require.Zero(t, testing.AllocsPerRun(100, func() { buf = g.Route(0, 4, buf[:0]) }))

@@ -14,7 +14,6 @@
 package topology
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -75,23 +74,6 @@ const (
 	MaxLinks   = 1 << 24
 	MaxLatency = 1000 * unit.Second
 )
-
-// Presets returns the names that New accepts; Catalogue has all of Build.
-func Presets() []string { return []string{"switch", "full-mesh", "ring"} }
-
-// New returns the preset with that name: Switch, FullMesh or Ring. Presets with more parameters
-// need Build.
-func New(preset string, ranks int, bandwidth unit.Rate, latency unit.Time) (*Graph, error) {
-	switch preset {
-	case "switch":
-		return Switch(ranks, bandwidth, latency)
-	case "full-mesh":
-		return FullMesh(ranks, bandwidth, latency)
-	case "ring":
-		return Ring(ranks, bandwidth, latency)
-	}
-	return nil, fmt.Errorf("preset = %.40q: one of %q is expected", preset, Presets())
-}
 
 // Switch returns ranks around one switch. Each rank has a link up and a link down, so a message
 // crosses two links and pays the latency of both. Up-links have the indices 0…ranks-1, down-links

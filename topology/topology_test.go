@@ -54,7 +54,7 @@ func run(t *testing.T, g *Graph, d *datadriven.TestData) (*Graph, string, error)
 	}
 	switch d.Cmd {
 	case "preset":
-		made, err := New(words[0], ranks, rate, hop)
+		made, err := plain(words[0], ranks, rate, hop)
 		return summary(made, err)
 	case "build":
 		made, err := Build(params(t, d.Input))
@@ -216,14 +216,14 @@ func TestImpossibleWires(t *testing.T) {
 }
 
 func TestPresetsRefuseWhatNoNetworkHas(t *testing.T) {
-	for _, preset := range Presets() {
-		_, err := New(preset, 0, rate, hop)
+	for _, preset := range presets() {
+		_, err := plain(preset, 0, rate, hop)
 		require.EqualError(t, err, "ranks = 0: 1 to 1048576 are expected")
-		_, err = New(preset, MaxRanks+1, rate, hop)
+		_, err = plain(preset, MaxRanks+1, rate, hop)
 		require.EqualError(t, err, "ranks = 1048577: 1 to 1048576 are expected")
-		_, err = New(preset, 2, 0, hop)
+		_, err = plain(preset, 2, 0, hop)
 		require.EqualError(t, err, "bandwidth = 0 B/s: a rate above zero is expected")
-		_, err = New(preset, 2, rate, -1)
+		_, err = plain(preset, 2, rate, -1)
 		require.EqualError(t, err,
 			"latency = -1 ps: a time from 0 s to 1000 s is expected")
 	}
@@ -236,9 +236,6 @@ func TestPresetsRefuseWhatNoNetworkHas(t *testing.T) {
 		"a full-mesh of 5000 ranks has 24995000 links; at most 16777216 are listed")
 	_, err = mesh.MatchLinks("*")
 	require.Equal(t, mesh.Listable(), err)
-	_, err = New("torus", 2, rate, hop)
-	require.EqualError(t, err,
-		`preset = "torus": one of ["switch" "full-mesh" "ring"] is expected`)
 }
 
 func TestOverrideIsAllOrNothing(t *testing.T) {

@@ -52,18 +52,6 @@ func Names(choices []Choice) string {
 	return strings.Join(all, ", ")
 }
 
-// Choices lists the library's algorithms for a kind of collective, in the order of their numbers.
-func Choices(kind collective.Kind) (all []Choice) {
-	for _, f := range Functions() {
-		for _, a := range f.Algorithms {
-			if f.Kind == kind {
-				all = append(all, Choice{Function: f.Name, Algorithm: a.Name})
-			}
-		}
-	}
-	return all
-}
-
 // Check returns why a choice cannot be made for a collective, nil if it can.
 func (c Choice) Check(spec *collective.Spec) error {
 	f, err := FunctionOf(c.Function)

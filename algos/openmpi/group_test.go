@@ -16,8 +16,9 @@ import (
 // rings, pairwise exchanges and doublings declare one, so that a thousand ranks are one to ask.
 func TestGroups(t *testing.T) {
 	declared := map[string]int{}
-	for _, kind := range collective.Kinds() {
-		for _, c := range Choices(kind) {
+	for _, f := range Functions() {
+		for _, a := range f.Algorithms {
+			kind, c := f.Kind, Choice{Function: f.Name, Algorithm: a.Name}
 			for ranks := 2; ranks <= tier.Of(9, 17); ranks++ {
 				for _, count := range []int64{1, 7, 100} {
 					spec := collective.Spec{Kind: kind, Type: dtype.Float32, Op: collective.Sum,

@@ -227,7 +227,8 @@ func describe(t *testing.T, b *strings.Builder, a algos.Algorithm) {
 	took, err := sim.Run(s, sim.Env{Graph: mesh, Device: device.Ideal(), Slots: 8},
 		sim.Options{Trace: true})
 	require.NoError(t, err, a.Name)
-	picture, err := plots.TimelineText(took.Trace, plots.TextOptions{Rows: drawnRows})
+	picture, err := plots.TimelinesText([]plots.Panel{{Trace: took.Trace}},
+		plots.TextOptions{Rows: drawnRows})
 	require.NoError(t, err, a.Name)
 	fmt.Fprintf(b, "```text\n%s```\n\nTime %v, ", picture, took.Time)
 	fmt.Fprintf(b, "rounds %d, messages %d, bytes sent %d, FIFO depth %d.\n", proven.Rounds,

@@ -69,6 +69,12 @@ var repeated = map[string]bool{
 	"choice.toml --pivot busbw --across ranks --only topology.preset=ring": true,
 }
 
+// takesLong reports whether the short tier does less of a command, or nothing: the long tier
+// runs it whole.
+func takesLong(command string) bool {
+	return costly[command] || narrower[command] != "" || repeated[command] || command == onEightNodes
+}
+
 // ofNumbers are the lines that say whether and how numbers were checked, and the commands that are
 // next, which repeat that they were not.
 var ofNumbers = regexp.MustCompile("(?m)^.*numbers.*\n|^#.* collsim .*\n")
@@ -156,9 +162,11 @@ func TestDocuments(t *testing.T) {
 				ran++
 				m := consoleBlock.FindStringSubmatch(block)
 				command := m[1]
-				if short := !tier.Long && !*update; short && repeated[command] {
-					return block
-				} else if short && command == onEightNodes {
+				short := !tier.Long && !*update
+				if short && repeated[command] || tier.Long && !*update && !takesLong(command) {
+					return block // of the other tier
+				}
+				if short && command == onEightNodes {
 					onOneNode(t, m[2])
 					return block
 				} else if short && narrower[command] != "" {

@@ -285,14 +285,14 @@ func TestNCCLFidelity(t *testing.T) {
 	for _, n := range ncclTables() {
 		rows = append(rows, n.simulate(t, dir, fitted)...)
 	}
-	text := fidelity.FormatTables(rows)
+	text := formatTables(rows)
 	if *update {
 		path := filepath.Join(repository(t), "fidelity", "tables.csv")
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 		document(t, rows, true)
 		return
 	}
-	require.Equal(t, strings.Split(fidelity.FormatTables(fidelity.Tables()), "\n"),
+	require.Equal(t, strings.Split(formatTables(fidelity.Tables()), "\n"),
 		strings.Split(text, "\n"))
 }
 

@@ -49,9 +49,9 @@ func inPath(t *testing.T) {
 	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }
 
-// TestScripts runs the command as a user does: arguments, streams, files and exit codes. In the
-// short tier, a command is a process where a script says `exec collsim`: where it needs standard
-// input or an environment of its own.
+// TestScripts runs the command as a user does: arguments, streams, files and exit codes. A command
+// is a process where a script says `exec collsim`: where it needs standard input or an environment
+// of its own. Scripts that are the same in both tiers are left to the short one.
 func TestScripts(t *testing.T) {
 	inPath(t)
 	here := filepath.Join(repository(t), "cmd", "collsim")
@@ -62,6 +62,10 @@ func TestScripts(t *testing.T) {
 		for _, name := range []string{"calibrate", "choose", "interrupt", "jsonl", "validate"} {
 			files = append(files, filepath.Join(dir, name+".txtar"))
 		}
+		dir = ""
+	}
+	if tier.Long && !*update {
+		files = longScripts(t, dir)
 		dir = ""
 	}
 	testscript.Run(t, testscript.Params{
@@ -93,6 +97,21 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// longScripts lists the scripts that have lines of the long tier.
+func longScripts(t *testing.T, dir string) (files []string) {
+	all, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
+	require.NoError(t, err)
+	for _, file := range all {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		if strings.Contains(string(text), "[long]") {
+			files = append(files, file)
+		}
+	}
+	require.NotEmpty(t, files)
+	return files
+}
+
 // code N COMMAND … runs a command that must exit with N. With exec before it, collsim is a process.
 func code(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
@@ -109,7 +128,7 @@ var oneAtATime sync.Mutex
 
 // exitCode runs a command and returns what it ends with.
 func exitCode(ts *testscript.TestScript, name string, args []string) int {
-	if name == "collsim" && !tier.Long {
+	if name == "collsim" {
 		oneAtATime.Lock()
 		defer oneAtATime.Unlock()
 		ts.Check(os.Chdir(ts.MkAbs(".")))

@@ -56,7 +56,7 @@ func matrix(s *system.System) string {
 // TestPathsOfClouds: of p4d (two GPUs and a NIC a switch, two switches a processor) and of a4 (two
 // of each), as nvidia-smi topo -m prints the ways to NICs on these machines; it calls PHB NODE.
 func TestPathsOfClouds(t *testing.T) {
-	s, err := ReadSystem("p4d.xml", []byte(node(2, 2, 2, 1)), "")
+	s, err := readSystem("p4d.xml", []byte(node(2, 2, 2, 1)), "")
 	require.NoError(t, err)
 	require.Equal(t, strings.ReplaceAll(`
 LOC NVL NVL NVL NVL NVL NVL NVL PIX PHB SYS SYS ~
@@ -73,7 +73,7 @@ NVL NVL NVL NVL NVL NVL NVL LOC SYS SYS PHB PIX ~
 	require.Equal(t, "24 GB/s", p.NIC[0][0].Rate.String())  // 16 lanes of generation 4
 	require.Equal(t, "16 GB/s", p.NIC[0][3].Rate.String())  // between processors of AMD
 
-	s, err = ReadSystem("a4.xml", []byte(node(2, 2, 2, 2)), "b200")
+	s, err = readSystem("a4.xml", []byte(node(2, 2, 2, 2)), "b200")
 	require.NoError(t, err)
 	require.Contains(t, matrix(s),
 		"NVL NVL LOC NVL NVL NVL NVL NVL PHB PHB PIX PIX SYS SYS SYS SYS \n")
@@ -90,7 +90,7 @@ func TestSwitchesOfTwoLevels(t *testing.T) {
 <pci busid="4" class="0x060400" vendor="0x1000" device="0xc030" subsystem_vendor="0x1000"
  subsystem_device="LOWER"><pci busid="5" class="0x0207"/></pci></pci></cpu></system>`
 	for lower, want := range map[string]string{"0x1003": "PIX", "0x2003": "PXB"} {
-		s, err := ReadSystem("b.xml", []byte(strings.ReplaceAll(text, "LOWER", lower)), "")
+		s, err := readSystem("b.xml", []byte(strings.ReplaceAll(text, "LOWER", lower)), "")
 		require.NoError(t, err)
 		require.Equal(t, want, s.Paths().NIC[0][0].Type.String(), lower)
 	}
@@ -104,7 +104,7 @@ func TestPeers(t *testing.T) {
 <pci busid="2" class="0x060400"><pcilink target="1"/><pci busid="5" class="0x0302" device="0x20b5"
  vendor="0x10de"/><pci busid="6" class="0x0302" device="0x20b5" vendor="0x10de"/></pci>
 </cpu></system>`
-	s, err := ReadSystem("peers.xml", []byte(text), "")
+	s, err := readSystem("peers.xml", []byte(text), "")
 	require.NoError(t, err)
 	p := s.Paths()
 	require.Equal(t, "PIX", p.GPU[0][1].Type.String())
@@ -112,4 +112,13 @@ func TestPeers(t *testing.T) {
 	m, err := Read("peers.xml", []byte(text), "")
 	require.NoError(t, err)
 	require.Len(t, m.Wires, 4+2+1+1) // GPUs, switches up, switches across, the NIC that is assumed
+}
+
+// readSystem reads a topology file as NCCL would search it: with two-level switches as one.
+func readSystem(name string, data []byte, device string) (*system.System, error) {
+	f, err := read(name, data, device)
+	if err != nil {
+		return nil, err
+	}
+	return f.sys, nil
 }

@@ -25,15 +25,6 @@ func Read(name string, data []byte, device string) (*machine.Machine, error) {
 	return m, nil
 }
 
-// ReadSystem reads a topology file as NCCL would search it: with two-level switches as one.
-func ReadSystem(name string, data []byte, device string) (*system.System, error) {
-	f, err := read(name, data, device)
-	if err != nil {
-		return nil, err
-	}
-	return f.sys, nil
-}
-
 // file holds the state of reading a topology file.
 type file struct {
 	name  string

@@ -195,12 +195,7 @@ func (c *Campaign) Asks(parameter int) bool {
 	})
 }
 
-// Job returns the job of an experiment. Inputs are zeros, which all ranks share.
-func (e *Experiment) Job(env hw.Env) *hw.Job {
-	return e.job(env, hw.Memory(e.input()))
-}
-
-// job returns Job with the given zeros as inputs.
+// job returns the job of an experiment. Inputs are the zeros, which all ranks share.
 func (e *Experiment) job(env hw.Env, zeros []byte) *hw.Job {
 	s := e.Schedule
 	job := &hw.Job{Schedule: s, Env: env, Inputs: make([][]byte, s.Spec.Ranks)}

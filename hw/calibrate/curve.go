@@ -64,9 +64,3 @@ func (c Curve) at(size unit.Bytes, alpha unit.Time, rate unit.Rate) (unit.Time, 
 	}
 	return t, nil
 }
-
-// Hockney returns the time of one message: α + n·β (Hockney, Parallel Computing 20(3), 1994). Any
-// collective may be compared with it.
-func Hockney(size unit.Bytes, alpha unit.Time, rate unit.Rate) (unit.Time, error) {
-	return alpha + size.Over(rate), nil
-}

@@ -27,7 +27,7 @@ func FuzzPoints(f *testing.F) {
 			if len(points) == 0 || len(points) > 40 {
 				continue
 			}
-			r, err := FitRanges([]Series{{Points: points, Curve: Hockney, Message: same}}, Options{})
+			r, err := FitRanges([]Series{{Points: points, Curve: hockney, Message: same}}, Options{})
 			require.NoError(t, err)
 			require.Len(t, r.Residuals, len(points))
 		}

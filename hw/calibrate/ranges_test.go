@@ -66,11 +66,11 @@ func TestNoBreakWhereThereIsNone(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		var points []Point
 		for n := 32 * unit.Byte; n <= unit.GiB; n *= 2 {
-			time, _ := Hockney(n, 5*unit.Microsecond, 10*unit.Rate(unit.GB))
+			time, _ := hockney(n, 5*unit.Microsecond, 10*unit.Rate(unit.GB))
 			points = append(points, Point{Size: n,
 				Time: unit.Time(math.Round(float64(time) * (1 + 0.03*random.NormFloat64())))})
 		}
-		r, err := FitRanges([]Series{{Points: points, Curve: Hockney, Message: same}}, Options{})
+		r, err := FitRanges([]Series{{Points: points, Curve: hockney, Message: same}}, Options{})
 		require.NoError(t, err)
 		if len(r.Ranges) > 1 {
 			broken++
@@ -117,7 +117,7 @@ func TestSimulatedCurve(t *testing.T) {
 func TestFitRangesErrors(t *testing.T) {
 	_, err := FitRanges(nil, Options{})
 	require.EqualError(t, err, "no points")
-	_, err = FitRanges([]Series{{Points: []Point{{Size: 8, Time: 0}}, Curve: Hockney}}, Options{})
+	_, err = FitRanges([]Series{{Points: []Point{{Size: 8, Time: 0}}, Curve: hockney}}, Options{})
 	require.EqualError(t, err, "8 B in 0 s, spread 0 s: a size and a time above 0 are "+
 		"expected, and a spread of at least 0")
 	_, err = FitRanges([]Series{{Points: []Point{{Size: 8, Time: 5}},
@@ -126,4 +126,10 @@ func TestFitRangesErrors(t *testing.T) {
 		}}}, Options{})
 	require.ErrorContains(t, err, "the curve at 8 B")
 	require.ErrorContains(t, err, "no way")
+}
+
+// hockney returns the time of one message: α + n·β (Hockney, Parallel Computing 20(3), 1994). Any
+// collective may be compared with it.
+func hockney(size unit.Bytes, alpha unit.Time, rate unit.Rate) (unit.Time, error) {
+	return alpha + size.Over(rate), nil
 }

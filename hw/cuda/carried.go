@@ -2,7 +2,6 @@ package cuda
 
 import (
 	"bytes"
-	"crypto/sha256"
 	_ "embed"
 	"fmt"
 	"strings"
@@ -61,57 +60,6 @@ var carried = sync.OnceValue(func() *carriedKernels {
 	}
 	return k
 })
-
-// sourcesSum returns a checksum of the kernels' sources.
-func sourcesSum() string {
-	return fmt.Sprintf("%x", sha256.Sum256([]byte(numbers+steps+programs)))
-}
-
-// stepNames lists all step kernels: one for each type, and one that computes in float32 for each
-// narrower float type.
-func stepNames() (list []kernelName) {
-	for _, t := range dtype.All() {
-		list = append(list, kernelName{of: t})
-		if widens(t) {
-			list = append(list, kernelName{of: t, wide: true})
-		}
-	}
-	return list
-}
-
-// carriedNames lists the carried kernels: all of steps, and those of programs in 16- and 32-bit
-// floats, with products of 8-bit floats.
-func carriedNames() []kernelName {
-	list := stepNames()
-	add := func(o kernel.Op) { list = append(list, programOf(o)) }
-	add(kernel.Op{Kind: kernel.Opaque})
-	for _, t := range []dtype.Type{dtype.Uint8, dtype.Uint16, dtype.Uint32, dtype.Uint64} {
-		add(kernel.Op{Kind: kernel.Move, A: t, Out: t})
-		add(kernel.Op{Kind: kernel.Expand, A: t, Out: t})
-	}
-	floats := []dtype.Type{dtype.Float32, dtype.Float16, dtype.BFloat16}
-	for _, a := range floats {
-		for _, out := range floats {
-			if out != a {
-				add(kernel.Op{Kind: kernel.Cast, A: a, Out: out})
-			}
-			if out == a || out == dtype.Float32 {
-				add(kernel.Op{Kind: kernel.Matmul, A: a, B: a, Out: out})
-				add(kernel.Op{Kind: kernel.Matmul, A: a, B: a, Out: out, TransposeA: true})
-				add(kernel.Op{Kind: kernel.Matmul, A: a, B: a, Out: out, TransposeB: true})
-				add(kernel.Op{Kind: kernel.Scale, A: a, Out: out})
-				add(kernel.Op{Kind: kernel.Sum, A: a, Out: out})
-				add(kernel.Op{Kind: kernel.Mean, A: a, Out: out})
-			}
-		}
-		add(kernel.Op{Kind: kernel.Add, A: a, B: a, Out: a})
-		e4m3 := dtype.Float8E4M3
-		for _, scaling := range []kernel.Scaling{kernel.TensorWise, kernel.RowWise} {
-			add(kernel.Op{Kind: kernel.ScaledMatmul, A: e4m3, B: e4m3, Out: a, Scaling: scaling})
-		}
-	}
-	return list
-}
 
 // carriedName maps a kernel to the carried one with the same code: a kernel that moves elements
 // only depends on their width.

@@ -14,6 +14,9 @@ import (
 	"collsim/internal/tier"
 )
 
+// recorders is where the programs are that record a GPU.
+const recorders = "../../tools/record/"
+
 // benched is what the program that times a GPU leaves on the stand-ins for CUDA and cuBLASLt.
 func benched(t *testing.T) *recorded.Points {
 	t.Helper()
@@ -25,7 +28,8 @@ func benched(t *testing.T) *recorded.Points {
 	require.NoError(t, err)
 	t.Setenv("COLLSIM_LIBCUBLASLT", products)
 	dir := t.TempDir()
-	for _, args := range [][]string{{"record/bench.py", "--small", dir}, {"record/record.py", dir}} {
+	for _, args := range [][]string{{"bench.py", "--small", dir}, {"record.py", dir}} {
+		args[0] = recorders + args[0]
 		out, err := exec.Command("python3", append([]string{"-B"}, args...)...).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
@@ -82,8 +86,8 @@ func TestRecordBenchFails(t *testing.T) {
 func TestRecordKernels(t *testing.T) {
 	d := nvrtc(t)
 	var source string
-	for _, name := range []string{"record/arguments.h", "record/kernels.cu"} {
-		text, err := os.ReadFile(name)
+	for _, name := range []string{"arguments.h", "kernels.cu"} {
+		text, err := os.ReadFile(recorders + name)
 		require.NoError(t, err)
 		source += string(text)
 	}

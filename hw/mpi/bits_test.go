@@ -82,7 +82,7 @@ func (d *Executor) meet(t testing.TB, ranks int) {
 func testMoving(t *testing.T, d *Executor) {
 	for _, kind := range []collective.Kind{collective.Broadcast, collective.AllGather,
 		collective.AllToAll, collective.Gather, collective.Scatter, collective.Barrier} {
-		for i, c := range openmpi.Choices(kind) {
+		for i, c := range openmpitest.Choices(kind) {
 			for ranks := 2; ranks <= 5; ranks++ {
 				two := c.Algorithm == "two_proc"
 				if two && ranks > 2 || !tier.Long && !two && (i%3 > 0 || (i+ranks)%4 != 0) {

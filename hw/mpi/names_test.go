@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/algos/openmpi"
+	"collsim/algos/openmpi/openmpitest"
 	"collsim/collective"
 )
 
@@ -43,7 +44,7 @@ func TestVariables(t *testing.T) {
 		{"coll_tuned_reduce_algorithm_chain_fanout", 4}}, set)
 	require.Equal(t, []openmpi.Choice{{Function: "gather", Algorithm: "basic_linear"},
 		{Function: "gather", Algorithm: "binomial"}, {Function: "gather", Algorithm: "linear_sync"}},
-		openmpi.Choices(collective.Gather))
+		openmpitest.Choices(collective.Gather))
 }
 
 // TestComponents: what opens libpsm2 is kept from ranks only where no machine of theirs can have an

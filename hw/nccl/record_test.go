@@ -16,7 +16,7 @@ import (
 )
 
 // recorders is where the programs are that record what NCCL does on a GPU.
-const recorders = "../cuda/record"
+const recorders = "../../tools/record"
 
 // python is a program of recorders, to be run. Where there is no Python, or it has no numpy, the
 // test is skipped.

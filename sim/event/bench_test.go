@@ -11,7 +11,6 @@ import (
 	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/sim/simtest"
-	"collsim/topology"
 	"collsim/unit"
 )
 
@@ -34,7 +33,7 @@ func BenchmarkRing(b *testing.B) {
 					}
 				}
 				s := simtest.Build(b, p)
-				g, err := topology.New(preset, ranks, 25*simtest.GBs/2, 500*unit.Nanosecond)
+				g, err := simtest.Network(preset, ranks, 25*simtest.GBs/2, 500*unit.Nanosecond)
 				require.NoError(b, err)
 				env := model.Env{Graph: g, Device: device.Ideal(), Sharing: model.FIFO, Slots: 8}
 				b.ReportAllocs()

@@ -10,7 +10,6 @@ import (
 	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/sim/simtest"
-	"collsim/topology"
 	"collsim/unit"
 )
 
@@ -29,7 +28,7 @@ func TestFramedLoops(t *testing.T) {
 					lane(l)
 				}
 				s := simtest.Build(t, p)
-				g, err := topology.New(preset, ranks, simtest.GBs, unit.Microsecond)
+				g, err := simtest.Network(preset, ranks, simtest.GBs, unit.Microsecond)
 				require.NoError(t, err)
 				env := model.Env{Graph: g, Device: device.Ideal(), Sharing: sharing, Slots: 8}
 				kept, alone := newEngine(s, &env), newEngine(s, &env)

@@ -12,7 +12,6 @@ import (
 	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/sim/simtest"
-	"collsim/topology"
 	"collsim/unit"
 )
 
@@ -25,7 +24,7 @@ func tapeCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 		s = exchanges(t, rng, s.Spec.Ranks)
 		isMarked = s.Spec.Type == dtype.Int8
 		if rng.IntN(3) == 0 { // of several links a way
-			g, err := topology.New("ring", s.Spec.Ranks, simtest.GBs, 100*unit.Nanosecond)
+			g, err := simtest.Network("ring", s.Spec.Ranks, simtest.GBs, 100*unit.Nanosecond)
 			require.NoError(t, err)
 			env.Graph = g
 		}
@@ -162,7 +161,7 @@ func spreads(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 				}
 			}
 		}})
-	g, err := topology.New([]string{"full-mesh", "switch"}[rng.IntN(2)], ranks, simtest.GBs,
+	g, err := simtest.Network([]string{"full-mesh", "switch"}[rng.IntN(2)], ranks, simtest.GBs,
 		100*unit.Nanosecond)
 	require.NoError(t, err)
 	env := model.Env{Graph: g, Device: device.Ideal(), Sharing: model.Sharing(rng.IntN(2))}

@@ -12,7 +12,6 @@ import (
 	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/sim/simtest"
-	"collsim/topology"
 	"collsim/unit"
 )
 
@@ -45,7 +44,7 @@ func TestFarLinkWaits(t *testing.T) {
 				}
 			}
 		}})
-	g, err := topology.New("ring", 12, 8*simtest.GBs, unit.Microsecond)
+	g, err := simtest.Network("ring", 12, 8*simtest.GBs, unit.Microsecond)
 	require.NoError(t, err)
 	env := model.Env{Graph: g, Device: device.Ideal(), Sharing: model.FIFO}
 	env.Device.LaneRate = 2 * simtest.GBs

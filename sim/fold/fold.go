@@ -101,22 +101,6 @@ func Classes(s *schedule.Schedule, env *model.Env) int {
 	return 0
 }
 
-// Simulated returns the number of representatives that the engine begins to simulate. That is
-// Classes, or, where the network itself knows of no symmetry, what a look at all routes finds. It
-// returns 0 if the engine does not begin, or if the number is not known before the run.
-func Simulated(s *schedule.Schedule, env *model.Env) int {
-	if n := Classes(s, env); n > 0 || s.Group == nil || unsupported(s, env) != "" {
-		return n
-	}
-	for _, mods := range subgroups(s.Group) {
-		sym := newSymmetry(s.Group, mods)
-		if sym.holds(env) && newLinks(sym, env.Graph, sym.moves(env.Graph)).visit(s) {
-			return len(sym.reps)
-		}
-	}
-	return 0
-}
-
 // unsupported explains why the engine cannot simulate a schedule in an environment; empty if it
 // can.
 func unsupported(s *schedule.Schedule, env *model.Env) string {

@@ -1,8 +1,6 @@
 package fold
 
 import (
-	"math"
-
 	"collsim/schedule"
 	"collsim/sim/internal/ramp"
 	"collsim/sim/model"
@@ -134,35 +132,6 @@ type parcel struct {
 // of this size.
 func mostUnevenRamps(size int32) int { return int(min(max(size/16, 32), 512)) }
 
-// SimulatedEither returns the number of ranks that RunEither begins to simulate for all, and
-// whether RunUneven does so. RunUneven counts only if it still goes on after some rows. The number
-// is 0 if neither begins.
-func SimulatedEither(s *schedule.Schedule, env *model.Env) (ranks int, isUneven bool) {
-	if isChanged(s, env) {
-		if ranks = simulatedUnevenly(s, env); ranks > 0 {
-			return ranks, true
-		}
-	}
-	if ranks = Simulated(s, env); ranks == 0 && !isChanged(s, env) {
-		ranks, isUneven = simulatedUnevenly(s, env), true
-	}
-	return ranks, isUneven && ranks > 0
-}
-
-// simulatedUnevenly returns the number of ranks that RunUneven simulates for all. It returns 0 if
-// that does not begin, or gives up early. The first rows suffice to see it: where ramps become too
-// many, every row adds some.
-func simulatedUnevenly(s *schedule.Schedule, env *model.Env) int {
-	q, _ := startUneven(s, env)
-	if q == nil {
-		return 0
-	}
-	if q.run(4 * q.most); q.why != "" {
-		return 0
-	}
-	return len(q.sym.reps)
-}
-
 // RunUneven simulates a schedule in which ranks do the same at different times, because a rank or a
 // link is slow. Errors are *NotFolded.
 func RunUneven(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
@@ -170,7 +139,7 @@ func RunUneven(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
 	if q == nil {
 		return nil, &NotFolded{Why: why}
 	}
-	switch q.run(math.MaxInt); {
+	switch q.run(); {
 	case q.why != "":
 	case q.unfinished > 0:
 		q.why = "it stalls"

@@ -19,10 +19,10 @@ func (q *uneven) wake(i int32) {
 	l.isReady, l.waits = true, forNothing
 }
 
-// run simulates at most this many rows. In a row every lane goes on up to a step that sends; then
-// the messages cross their links.
-func (q *uneven) run(rows int) {
-	for ; len(q.ready) > 0 && q.why == "" && rows > 0; rows-- {
+// run simulates all rows. In a row every lane goes on up to a step that sends; then the messages
+// cross their links.
+func (q *uneven) run() {
+	for len(q.ready) > 0 && q.why == "" {
 		for n := 0; n < len(q.ready) && q.why == ""; n++ { // it grows meanwhile
 			q.goOn(q.ready[n])
 		}

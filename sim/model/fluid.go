@@ -103,18 +103,13 @@ type Rest struct {
 	Since unit.Time
 }
 
-// Left returns the work left at a time, at the rate that the flow has had since Since.
-func (r *Rest) Left(rate uint64, now unit.Time) Work { return r.Work.After(rate, now-r.Since) }
+// left returns the work left at a time, at the rate that the flow has had since Since.
+func (r *Rest) left(rate uint64, now unit.Time) Work { return r.Work.After(rate, now-r.Since) }
 
 // Change gives the flow another rate from a time on, and returns when it ends at that rate.
 func (r *Rest) Change(from, to uint64, now unit.Time) (ends unit.Time) {
-	r.Work, r.Since = r.Left(from, now), now
+	r.Work, r.Since = r.left(from, now), now
 	return min(now+r.Work.Over(to), unit.Forever)
-}
-
-// Ends returns when the flow ends at a rate that it has from Since on, except for a last part.
-func (r *Rest) Ends(rate uint64, but Work) unit.Time {
-	return min(r.Since+r.Work.Without(but).Over(rate), unit.Forever)
 }
 
 // LostTime returns the part of a time that a flow has lost by having a rate below its full rate;

@@ -94,7 +94,7 @@ func (r *Rules) GridOf(rank int32, op *kernel.Op, l *schedule.Launch) Grid {
 // up.
 func (r *Rules) arithmetic(op *kernel.Op, flops, perSM int64) unit.Time {
 	gpu := &r.Device.GPU
-	peak, share := Peak(gpu, op)
+	peak, share := peakOf(gpu, op)
 	if peak == 0 || flops == 0 {
 		return 0
 	}
@@ -113,7 +113,7 @@ func (r *Rules) arithmetic(op *kernel.Op, flops, perSM int64) unit.Time {
 	return min(unit.Time(time.Int64()), unit.Forever)
 }
 
-// Peak returns the operations per second with which all SMs of a device compute an operation, and
+// peakOf returns the operations per second with which all SMs of a device compute an operation, and
 // the share of that peak that is reached. 0 stands for no limit: the device gives no peak.
 //
 // A matmul uses the matrix units for its operands' type. float32 does not: it would be rounded to
@@ -121,7 +121,7 @@ func (r *Rules) arithmetic(op *kernel.Op, flops, perSM int64) unit.Time {
 // units a matmul uses the vector peak of its type. All else is computed in float64 where an operand
 // has that type, else in float32. The float32 peak also stands for vector peaks that the device
 // does not give.
-func Peak(gpu *device.GPU, op *kernel.Op) (device.FLOPS, unit.Share) {
+func peakOf(gpu *device.GPU, op *kernel.Op) (device.FLOPS, unit.Share) {
 	if !op.IsMatmul() {
 		if op.A == dtype.Float64 || op.B == dtype.Float64 {
 			if p := gpu.Vector.Float64; p > 0 {
@@ -144,11 +144,11 @@ func Peak(gpu *device.GPU, op *kernel.Op) (device.FLOPS, unit.Share) {
 	return gpu.Vector.Float32, share
 }
 
-// Bytes returns what n blocks, from one on, move between SMs and memory when they run together:
+// bytes returns what n blocks, from one on, move between SMs and memory when they run together:
 // their results, and each operand once. Blocks of one wave go through a matmul's K in step: the
 // first read of an operand comes from memory, and the cache serves the others. The cache also holds
 // what the latest blocks before them have touched, as far as it has room.
-func (g *Grid) Bytes(from, n int64) unit.Bytes {
+func (g *Grid) bytes(from, n int64) unit.Bytes {
 	op := g.Op
 	if op.Kind == kernel.Opaque || n == 0 {
 		return 0
@@ -196,7 +196,7 @@ func (g *Grid) before(block int64) int64 {
 func (g *Grid) Wave(from, n int64) (takes unit.Time, bytes unit.Bytes) {
 	takes = g.Time
 	if g.memory > 0 {
-		if bytes = g.Bytes(from, n); g.unhidden > 0 || g.start > 0 {
+		if bytes = g.bytes(from, n); g.unhidden > 0 || g.start > 0 {
 			takes = g.overlapped(takes, bytes.Over(g.memory))
 		}
 	}
@@ -217,7 +217,7 @@ func (g *Grid) overlapped(a, b unit.Time) unit.Time {
 func (g *Grid) Resident(places int64) (time unit.Time, n unit.Bytes) {
 	for from := int64(0); from < g.Blocks; from += places {
 		time = min(time+g.Time, unit.Forever)
-		moved := g.Bytes(from, min(places, g.Blocks-from))
+		moved := g.bytes(from, min(places, g.Blocks-from))
 		n = unit.Bytes(unit.AddCapped(int64(n), int64(moved)))
 	}
 	if g.unhidden > 0 && g.memory > 0 {

@@ -80,15 +80,15 @@ func TestBytesOfWaves(t *testing.T) {
 		if want < cold {
 			found++
 		}
-		require.EqualValues(t, want, g.Bytes(from, n), "%v, %v, blocks %d to %d", op, tile, from, from+n)
+		require.EqualValues(t, want, g.bytes(from, n), "%v, %v, blocks %d to %d", op, tile, from, from+n)
 
 		// Alone, waves follow each other, the last of the blocks that are left.
 		takes, first := unit.Time(0), g.Blocks-g.Blocks%n
 		for i := int64(0); i < first; i += n {
-			takes += max(g.Time, g.Bytes(i, n).Over(gpu.HBM))
+			takes += max(g.Time, g.bytes(i, n).Over(gpu.HBM))
 		}
 		if first < g.Blocks {
-			takes += max(g.Time, g.Bytes(first, g.Blocks-first).Over(gpu.HBM))
+			takes += max(g.Time, g.bytes(first, g.Blocks-first).Over(gpu.HBM))
 		}
 		require.Equal(t, takes, g.Alone(n, false), "%v, %v, waves of %d", op, tile, n)
 	}

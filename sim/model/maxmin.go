@@ -180,10 +180,10 @@ func (x *MaxMin) Begin(f, route int32, limit uint64) {
 
 // End removes a flow from its links. The next Solve gives what it had to the others.
 func (x *MaxMin) End(f int32) {
-	if !isPlain(x.LinksOf(f), x.Flows[f].limit) {
+	if !isPlain(x.linksOf(f), x.Flows[f].limit) {
 		x.irregular--
 	}
-	for i, h := range x.LinksOf(f) {
+	for i, h := range x.linksOf(f) {
 		if l := &x.links[h]; l.capacity > 0 {
 			last := len(l.flows) - 1
 			x.remove(h, int(x.Flows[f].spots[i]))
@@ -209,8 +209,8 @@ func (x *MaxMin) swap(l *sharedLink, i, j int) {
 	x.Flows[b.Flow].spots[b.hop], x.Flows[a.Flow].spots[a.hop] = int32(i), int32(j)
 }
 
-// LinksOf returns the links of a flow's route.
-func (x *MaxMin) LinksOf(f int32) []int32 { return x.Flows[f].links }
+// linksOf returns the links of a flow's route.
+func (x *MaxMin) linksOf(f int32) []int32 { return x.Flows[f].links }
 
 // On returns the flows on a link; none for a link without limit.
 func (x *MaxMin) On(link int32) []Crossing { return x.links[link].flows }
@@ -221,7 +221,7 @@ func (x *MaxMin) IsLimited(link int32) bool { return x.links[link].capacity > 0 
 // Limit returns a flow's bottleneck in the latest solution, as an index of its route: the first
 // link whose share is the flow's rate. It returns −1 where the flow's cap holds it back.
 func (x *MaxMin) Limit(f int32) int32 {
-	for i, h := range x.LinksOf(f) {
+	for i, h := range x.linksOf(f) {
 		if x.shares[h] == x.Flows[f].Next {
 			return int32(i)
 		}
@@ -323,7 +323,7 @@ func (x *MaxMin) Touched(list []int32) []int32 {
 		add(h)
 	}
 	for _, m := range x.Members() {
-		for _, h := range x.LinksOf(m) {
+		for _, h := range x.linksOf(m) {
 			add(h)
 		}
 	}

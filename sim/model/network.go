@@ -96,9 +96,6 @@ func (n *Network) AddMemory(ranks int, bandwidth unit.Rate, isFluid bool) {
 // REQUIRES: AddMemory.
 func (n *Network) Memory(rank int32) int32 { return n.Route(rank, rank) }
 
-// IsMemory reports whether a link is the memory of a rank.
-func (n *Network) IsMemory(link int32) bool { return link >= n.Wires }
-
 // Route returns the number of the route between two ranks, and makes it at the first call.
 func (n *Network) Route(src, dst int32) int32 {
 	key := uint64(src)<<32 | uint64(dst)

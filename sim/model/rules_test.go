@@ -271,9 +271,9 @@ func TestFluid(t *testing.T) {
 	f := Rest{Work: WorkOf(10), Since: 500}
 	require.EqualValues(t, 1500+7000, f.Change(rate, FluidRate(gb), 1500))
 	require.Equal(t, Rest{Work: WorkOf(7), Since: 1500}, f)
-	require.EqualValues(t, 1500+7000, f.Ends(FluidRate(gb), Work{}))
-	require.EqualValues(t, 1500+5000, f.Ends(FluidRate(gb), WorkOf(2)))
-	require.Equal(t, Work{}, f.Left(rate, 1<<40), "no less than nothing")
+	require.EqualValues(t, 1500+7000, endOf(&f, FluidRate(gb), Work{}))
+	require.EqualValues(t, 1500+5000, endOf(&f, FluidRate(gb), WorkOf(2)))
+	require.Equal(t, Work{}, f.left(rate, 1<<40), "no less than nothing")
 	require.Equal(t, WorkOf(12), WorkOf(7).plus(WorkOf(5)))
 	// Of 3000 ps at a third of the rate, 2000 would not have been needed.
 	require.EqualValues(t, 2000, LostTime(3000, rate, FluidRate(gb)))
@@ -299,7 +299,7 @@ func TestOpaqueGrid(t *testing.T) {
 	g := r.GridOf(0, op, nil)
 	require.Equal(t, []int64{500, 20}, []int64{g.Blocks, int64(g.Time)}) // 50 waves of 20 ps
 	require.False(t, g.Moves())
-	require.Zero(t, g.Bytes(0, 5))
+	require.Zero(t, g.bytes(0, 5))
 	g = r.GridOf(0, op, &schedule.Launch{Blocks: 7})
 	require.Equal(t, []int64{7, 1000}, []int64{g.Blocks, int64(g.Time)})
 	g = r.GridOf(0, schedule.Opaque(49), nil)
@@ -317,10 +317,10 @@ func TestBytesOfExpand(t *testing.T) {
 		d.GPU.SMs, d.GPU.Tile = 4, device.Tile{Rows: 1, Columns: 8}
 	})
 	g := r.GridOf(0, &op, nil)
-	require.EqualValues(t, 60*4+180*4, g.Bytes(0, g.Blocks))
+	require.EqualValues(t, 60*4+180*4, g.bytes(0, g.Blocks))
 	first := op.Block(kernel.Tile{Rows: 1, Columns: 8}, 1).Out.At // elements of block 0
 	require.EqualValues(t, 8, first)
-	require.EqualValues(t, 3*4+8*4, g.Bytes(0, 1)) // ⌈8/3⌉ read
+	require.EqualValues(t, 3*4+8*4, g.bytes(0, 1)) // ⌈8/3⌉ read
 	time, n := g.Resident(g.Blocks)
 	require.Equal(t, []int64{int64(g.Time), 960}, []int64{int64(time), int64(n)})
 	time, _ = g.Resident((g.Blocks + 1) / 2)

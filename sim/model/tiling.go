@@ -131,7 +131,7 @@ func (r *Rules) perByte() float64 {
 
 // perFLOP returns the picoseconds of an operation, on all SMs.
 func (r *Rules) perFLOP(op *kernel.Op) float64 {
-	peak, share := Peak(&r.Device.GPU, op)
+	peak, share := peakOf(&r.Device.GPU, op)
 	if peak == 0 {
 		return 0
 	}

@@ -56,7 +56,7 @@ func TestLawsOfMatmuls(t *testing.T) {
 			op := matmulOf(m, k, n)
 			all := takes(d, m, k, n, sms)
 			bytes := unit.Bytes(op.Read() + op.Written())
-			peak, _ := Peak(g, &op)
+			peak, _ := peakOf(g, &op)
 			compute := float64(op.FLOPs()) / float64(peak) * float64(unit.Second)
 			switch {
 			case all < bytes.Over(g.HBM):
@@ -131,6 +131,6 @@ func TestResidentKernelsAreNotSplit(t *testing.T) {
 func TestSplitMoves(t *testing.T) {
 	op := matmulOf(100, 1000, 300)
 	g := Grid{Op: &op, Tiling: Tiling{Tile: anyTile, Split: 3}, Blocks: 9}
-	require.EqualValues(t, op.Read()+op.Written()+3*2*4*100*300, g.Bytes(0, 9))
-	require.EqualValues(t, g.Bytes(0, 9), g.Bytes(0, 4)+g.Bytes(4, 5))
+	require.EqualValues(t, op.Read()+op.Written()+3*2*4*100*300, g.bytes(0, 9))
+	require.EqualValues(t, g.bytes(0, 9), g.bytes(0, 4)+g.bytes(4, 5))
 }

@@ -58,9 +58,6 @@ func NewFolded(ranks, links int, class func(rank int) int,
 	return &Folded{ranks: ranks, links: links, class: class, members: members}
 }
 
-// End returns when a lane of a rank ends.
-func (f *Folded) End(rank, lane int) unit.Time { return f.Ends[f.class(rank)*f.Lanes+lane] }
-
 // Members visits all links of all orbits.
 func (f *Folded) Members(visit func(orbit, link int)) {
 	for i := range f.Orbits {

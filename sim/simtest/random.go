@@ -10,7 +10,6 @@ import (
 	"collsim/random"
 	"collsim/schedule"
 	"collsim/sim/model"
-	"collsim/topology"
 	"collsim/unit"
 )
 
@@ -25,8 +24,8 @@ func Env(t testing.TB, rng *rand.Rand, ranks int) model.Env {
 	t.Helper()
 	rates := []unit.Rate{GBs, 2 * GBs, GBs / 2, unit.Unlimited}
 	times := []unit.Time{0, 0, 100 * unit.Nanosecond, 100 * unit.Nanosecond, 250 * unit.Nanosecond}
-	presets := topology.Presets()
-	g, err := topology.New(presets[rng.IntN(len(presets))], ranks, rates[rng.IntN(4)],
+	presets := Presets()
+	g, err := Network(presets[rng.IntN(len(presets))], ranks, rates[rng.IntN(4)],
 		times[rng.IntN(5)])
 	require.NoError(t, err)
 	for i := range g.Links() {

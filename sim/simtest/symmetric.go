@@ -255,7 +255,7 @@ func symmetricGraph(t testing.TB, rng *rand.Rand, ranks int, bandwidth unit.Rate
 	}
 	switch kind := rng.IntN(9); {
 	case kind < 3:
-		p.Preset = topology.Presets()[kind]
+		p.Preset = Presets()[kind]
 	case kind == 3:
 		p.Preset, p.Shape, p.Ranks = "torus", []int{ranks / inner, inner}, 0
 	case kind == 4:

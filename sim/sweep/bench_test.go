@@ -9,7 +9,6 @@ import (
 	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/sim/simtest"
-	"collsim/topology"
 	"collsim/unit"
 )
 
@@ -48,7 +47,7 @@ func BenchmarkRing(b *testing.B) {
 func different(t testing.TB, preset string, ranks int) model.Env {
 	env := simtest.OnSwitch(t, ranks, 25*simtest.GBs/2, 500*unit.Nanosecond)
 	if preset != "switch" {
-		g, err := topology.New(preset, ranks, 25*simtest.GBs/2, 500*unit.Nanosecond)
+		g, err := simtest.Network(preset, ranks, 25*simtest.GBs/2, 500*unit.Nanosecond)
 		require.NoError(t, err)
 		env.Graph = g
 	}

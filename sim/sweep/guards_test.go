@@ -351,7 +351,7 @@ rank *
 	for late := range 40 {
 		env := model.Env{Device: device.Ideal(), Slots: 8}
 		env.Device.Overhead = unit.Nanosecond
-		env.Graph, err = topology.New("switch", 3, simtest.GBs, unit.Microsecond)
+		env.Graph, err = simtest.Network("switch", 3, simtest.GBs, unit.Microsecond)
 		require.NoError(t, err)
 		env.Start = []unit.Time{0, unit.Time(late) * 100 * unit.Nanosecond, 0}
 		e, err := simulate(s, &env)

@@ -99,8 +99,8 @@ func TestLoops(t *testing.T) {
 		rng := rand.New(rand.NewPCG(uint64(i), 11))
 		s := looped(t, rng)
 		ranks := s.Spec.Ranks
-		g, err := topology.New([]string{"full-mesh", "full-mesh", "switch", "ring"}[rng.IntN(4)], ranks,
-			simtest.GBs, times[1+rng.IntN(3)])
+		g, err := simtest.Network([]string{"full-mesh", "full-mesh", "switch", "ring"}[rng.IntN(4)],
+			ranks, simtest.GBs, times[1+rng.IntN(3)])
 		require.NoError(t, err)
 		for l := range g.Links() {
 			if rng.IntN(3) == 0 {

@@ -15,7 +15,6 @@ import (
 	"collsim/sim/event"
 	"collsim/sim/model"
 	"collsim/sim/simtest"
-	"collsim/topology"
 	"collsim/unit"
 )
 
@@ -92,7 +91,7 @@ func TestPeriods(t *testing.T) {
 		if rng.IntN(3) == 0 {
 			env.Slots = 5
 		}
-		g, err := topology.New([]string{"switch", "full-mesh", "ring"}[rng.IntN(3)], ranks,
+		g, err := simtest.Network([]string{"switch", "full-mesh", "ring"}[rng.IntN(3)], ranks,
 			simtest.GBs, unit.Microsecond)
 		require.NoError(t, err)
 		for l := range g.Links() {

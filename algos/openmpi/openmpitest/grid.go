@@ -35,7 +35,7 @@ func Reducing() (all []openmpi.Choice) {
 	inner := []string{"", "linear", "chain", "pipeline", "binary", "binomial", "in-order_binary"}
 	for _, kind := range []collective.Kind{collective.AllReduce, collective.Reduce,
 		collective.ReduceScatter} {
-		for _, c := range openmpi.Choices(kind) {
+		for _, c := range Choices(kind) {
 			switch {
 			case c.Composed():
 				for _, i := range inner {
@@ -71,7 +71,7 @@ func Open() (all []openmpi.Choice) {
 func Moving() (all []openmpi.Choice) {
 	for _, kind := range []collective.Kind{collective.Broadcast, collective.AllGather,
 		collective.AllToAll, collective.Gather, collective.Scatter, collective.Barrier} {
-		for _, c := range openmpi.Choices(kind) {
+		for _, c := range Choices(kind) {
 			all = append(all, c)
 			switch c.Algorithm {
 			case "chain":
@@ -109,4 +109,16 @@ func Turns(t testing.TB, c openmpi.Choice, ranks int) (all []int64) {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// Choices lists the library's algorithms for a kind of collective, in the order of their numbers.
+func Choices(kind collective.Kind) (all []openmpi.Choice) {
+	for _, f := range openmpi.Functions() {
+		for _, a := range f.Algorithms {
+			if f.Kind == kind {
+				all = append(all, openmpi.Choice{Function: f.Name, Algorithm: a.Name})
+			}
+		}
+	}
+	return all
 }

@@ -8,7 +8,7 @@ type Points struct {
 	Points []Point
 }
 
-// A Point is a time in two runs. The fields of its experiment identify it; hw/cuda/record/bench.c
+// A Point is a time in two runs. The fields of its experiment identify it; tools/record/bench.c
 // and rules.py define them.
 type Point struct {
 	Experiment, Of  string       // "launch", "copy", …; "device", "host", "front", …

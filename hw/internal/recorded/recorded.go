@@ -1,4 +1,4 @@
-// Package recorded reads recordings of a real GPU by the programs of hw/cuda/record. They hold
+// Package recorded reads recordings of a real GPU by the programs of tools/record. They hold
 // results of NCCL bit by bit, its choices, its answers to odd arguments, and times. A folder is
 // refused as a whole if anything in it is damaged, incomplete or unknown. The package knows no
 // schedules and no predictions: tests compare recordings with those.

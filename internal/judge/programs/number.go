@@ -175,3 +175,9 @@ func (t numberType) toBits(x float64) uint64 {
 	}
 	return sign | uint64(e+t.bias())<<t.fraction | m&(1<<t.fraction-1)
 }
+
+// Canonical converts elements to the form of the digest.
+func Canonical(typ string, data []byte) []byte {
+	t, _ := typeOf(typ)
+	return t.encode(t.decode(data))
+}

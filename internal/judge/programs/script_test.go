@@ -59,7 +59,7 @@ func (in Inputs) add(t *testing.T, name, typ string, n, first int64) {
 	for i := range list {
 		list[i] = first + int64(i)
 	}
-	data, err := Encode(typ, list)
+	data, err := encode(typ, list)
 	require.NoError(t, err)
 	in[name] = append(in[name], data)
 }
@@ -74,4 +74,21 @@ func (t *tensor) text() string {
 		}
 	}
 	return b.String()
+}
+
+// encode encodes whole numbers as elements of a type: little-endian, like Inputs.
+func encode(typ string, values []int64) ([]byte, error) {
+	t, known := typeOf(typ)
+	if !known {
+		return nil, fmt.Errorf("the type %q is not known", typ)
+	}
+	list := make([]number, len(values))
+	for i, n := range values {
+		if t.float {
+			list[i].f = t.round(float64(n))
+		} else {
+			list[i].n = t.wrap(n)
+		}
+	}
+	return t.encode(list), nil
 }

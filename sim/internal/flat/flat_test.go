@@ -44,12 +44,6 @@ func TestHeap(t *testing.T) {
 				h.Keep(isTrue)
 				list = slices.DeleteFunc(list, func(e Entry[int64]) bool { return !isTrue(&e) })
 			}
-		case 5:
-			if len(h) > 0 {
-				i := slices.Index(list, h[0])
-				list[i] = random()
-				h.Replace(list[i])
-			}
 		default:
 			if len(h) > 0 {
 				e := h.Pop()

@@ -46,9 +46,6 @@ func (h *Heap[K]) Pop() Entry[K] {
 	return first
 }
 
-// Replace removes the least entry and adds another one. REQUIRES: there is one.
-func (h *Heap[K]) Replace(e Entry[K]) { h.down(0, e) }
-
 // up puts an entry at its place, the gap at i or above it.
 func (h *Heap[K]) up(i int, e Entry[K]) {
 	a := *h

@@ -278,7 +278,7 @@ def complete(folder):
                 for f in head["failed"]
             ]
         about.append(line)
-    text = "# Recordings\n\nWritten by the programs of `hw/cuda/record`, which says how."
+    text = "# Recordings\n\nWritten by the programs of `tools/record`, which says how."
     text += " `SHA256SUMS` has the\nchecksum of every file. Inputs are of the generator that"
     text += " `record.py` describes.\n\n" + "\n".join(about) + "\n\n## What did not work\n\n"
     save(os.path.join(folder, "README.md"), text + ("\n".join(failures) or "Nothing.") + "\n")

@@ -7,8 +7,8 @@ import (
 	"collsim/topology"
 )
 
-// Markdown makes the reference of the scenario file, docs/scenario.md, from the key table.
-func Markdown() string {
+// markdown makes the reference of the scenario file, docs/scenario.md, from the key table.
+func markdown() string {
 	var b strings.Builder
 	b.WriteString(strings.ReplaceAll(markdownHead, "~", "`"))
 	keys := Keys()
