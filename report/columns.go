@@ -35,7 +35,7 @@ type Layout []Column
 func Columns() Layout {
 	return slices.Concat(pointColumns(), timeColumns(), boundColumns(), proofColumns(),
 		numberColumns(), numericsColumns(), limitColumns(), measuredColumns(), furtherColumns(),
-		callColumns(), pickedColumns(), knownColumns())
+		callColumns(), pickedColumns(), loggedColumns(), knownColumns())
 }
 
 // fact extracts the value of a column from a result.

@@ -143,7 +143,8 @@ func TestPivotRefused(t *testing.T) {
 	}{
 		{"busb", "", []*run.Scenario{s}, PivotError{Text: "no column of that name",
 			Hint: "did you mean busbw? there are size, count, type, redop, root, time, call, algbw, " +
-				"busbw, #wrong, %bound, once, and the columns of --csv"}},
+				"busbw, #wrong, %bound, once, " +
+				"measured, measured_bw, error, and the columns of --csv"}},
 		{"time", "bandwidth", []*run.Scenario{s}, PivotError{Text: "the points have no such key",
 			Across: true, Hint: "there are ranks, scenario, collective, kind, dtype, op, root, " +
 				"in_place, algorithm, bytes"}},

@@ -245,7 +245,8 @@ func writeSummary(b *strings.Builder, reports []*run.Report) {
 	numericsTable(b, results)
 	if len(results) > 0 || programs == 0 {
 		b.WriteString("#\n")
-		writeLines(b, "# ", append(summary(results), skipLines(reports)...))
+		writeLines(b, "# ", append(append(summary(results), loggedLines(reports)...),
+			skipLines(reports)...))
 	}
 	for _, r := range reports {
 		if line := nextLine(r); line != "" {

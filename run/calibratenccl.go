@@ -145,6 +145,9 @@ func ReadNCCLTable(t *measured.Table, o NCCLOptions) (*NCCLTable, error) {
 	if err := n.choose(o.Algorithm); err != nil {
 		return nil, err
 	}
+	if strings.HasPrefix(t.Heading, "OSU MPI") {
+		n.Notes = append(n.Notes, t.Heading+": its calls are MPI's, which need not be NCCL's")
+	}
 	n.Nodes = cmp.Or(o.Nodes, t.Nodes, (n.Ranks+o.Machine.GPUs-1)/o.Machine.GPUs)
 	if n.Ranks%n.Nodes != 0 || n.Ranks/n.Nodes > o.Machine.GPUs {
 		return nil, &TableError{"nodes", fmt.Sprintf("%d ranks on %s of %s, which have %d GPUs each",

@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"collsim/algos"
@@ -139,9 +140,8 @@ func (f *TableFit) complete(o TableOptions) error {
 	case said != 0 && said != f.Ranks:
 		f.Notes = append(f.Notes, fmt.Sprintf("the table lists %d ranks, not %d", said, f.Ranks))
 	}
-	for _, note := range measured.Check(f.Table.Rows) {
-		f.Notes = append(f.Notes, note.String())
-	}
+	f.noteTable()
+	f.Table = f.Table.Whole(f.Ranks)
 	if low, high, ok := f.Table.BusFactor(); ok {
 		if factor := busFactor(f.Kind, f.Ranks); factor < low || factor > high {
 			f.Notes = append(f.Notes, fmt.Sprintf("busbw is not to algbw as with %d ranks", f.Ranks)+
@@ -149,6 +149,20 @@ func (f *TableFit) complete(o TableOptions) error {
 		}
 	}
 	return nil
+}
+
+// noteTable notes what a reader of the table should know.
+func (f *TableFit) noteTable() {
+	for _, note := range slices.Concat(f.Table.Notes, measured.Check(f.Table.Rows)) {
+		f.Notes = append(f.Notes, note.String())
+	}
+	if f.Table.PerRank {
+		f.Notes = append(f.Notes, fmt.Sprintf("sizes are of the block of a rank; those of %d ranks are "+
+			"%d times as large", f.Ranks, f.Ranks))
+	}
+	if f.Table.Simulated {
+		f.Notes = append(f.Notes, "the times are simulated, not measured")
+	}
 }
 
 func asWith(ranks []int) string {
@@ -246,6 +260,9 @@ func (f *TableFit) Title() string {
 		b.WriteString(" of " + f.Table.Type)
 	}
 	fmt.Fprintf(&b, " on %d ranks, %s", f.Ranks, f.place())
+	if f.Table.Heading != "" {
+		b.WriteString(", by " + f.Table.Heading)
+	}
 	if own := f.Table.Algorithm; own != "" && own != f.Algorithm.String() {
 		b.WriteString(", there called " + own)
 	}

@@ -180,3 +180,60 @@ func TestTableFitsJSON(t *testing.T) {
 		"ranks, in place, as ring\n  1 KiB to 256 MiB       latency      5.00 us  "+
 		"bandwidth      50 GB/s\n")
 }
+
+// TestFitTableOfOthers: sizes of blocks become those of vectors, and rows left out are named.
+func TestFitTableOfOthers(t *testing.T) {
+	text := "# OSU MPI-CUDA Allgather Latency Test v7.5\n# Size       Avg Latency(us)\n"
+	for n := 1 << 10; n <= 1<<26; n *= 2 {
+		text += fmt.Sprintf("%d %.4f\n", n, 7*(5+float64(n)/50e3))
+	}
+	tables, err := measured.ReadTables("osu.log", []byte(text+"0 torn\n1 0.00\n"))
+	require.NoError(t, err)
+	f, err := run.FitTable(&tables[0], run.TableOptions{Ranks: 8})
+	require.NoError(t, err)
+	require.Equal(t, unit.Bytes(8*unit.KiB), f.Table.Rows[0].Size)
+	e := f.Ranges.Ranges[0].Fit.Estimates
+	require.InEpsilon(t, 5e6, e[0].Value, 1e-3)
+	require.InEpsilon(t, 20.0, e[1].Value, 1e-3)
+	require.Equal(t, []string{"osu.log:21: a row is left out: column 3 = \"0.00\": a time above 0 " +
+		"in microseconds is expected", "sizes are of the block of a rank; those of 8 ranks are 8 times " +
+		"as large"}, f.Notes)
+	require.Contains(t, f.Title(), "by OSU MPI-CUDA Allgather Latency Test")
+
+}
+
+// TestFitTableOfOurs: what collsim writes is read back, whatever the form, and is the network that
+// was simulated.
+func TestFitTableOfOurs(t *testing.T) {
+	s := loadText(t, "[topology]\npreset = \"switch\"\nranks = 8\nbandwidth = \"50 GB/s\"\n"+
+		"latency = \"2.5 us\"\n[[collective]]\nkind = \"all_gather\"\nalgorithm = \"ring\"\n"+
+		"bytes = { from = \"8 KiB\", to = \"64 MiB\", factor = 2 }\ndtype = \"uint8\"\n[benchmark]\n")
+	r, err := s.Run(t.Context(), run.RunOptions{})
+	require.NoError(t, err)
+	asJSON, err := report.JSON(r)
+	require.NoError(t, err)
+	asCSV, err := report.CSV(r)
+	require.NoError(t, err)
+	var lines []byte
+	for _, one := range r.Results {
+		line, err := report.JSONLine(s, one)
+		require.NoError(t, err)
+		lines = append(append(lines, line...), '\n')
+	}
+	for _, text := range [][]byte{asJSON, asCSV, lines} {
+		tables, err := measured.ReadTables("ours", text)
+		require.NoError(t, err)
+		require.Len(t, tables, 1)
+		for i, row := range tables[0].Rows {
+			of := r.Results[i]
+			require.Equal(t, []any{true, "ring", "uint8", 8, of.Point.Spec.Bytes(), of.PerCall()},
+				[]any{row.Simulated, row.Algorithm, row.Type, row.Ranks, row.Size, row.Time})
+		}
+		f, err := run.FitTable(&tables[0], run.TableOptions{})
+		require.NoError(t, err)
+		require.Equal(t, []string{"the times are simulated, not measured"}, f.Notes)
+		e := f.Ranges.Ranges[0].Fit.Estimates
+		require.InEpsilon(t, 5e6, e[0].Value, 1e-3)
+		require.InEpsilon(t, 20.0, e[1].Value, 1e-3)
+	}
+}

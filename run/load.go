@@ -11,6 +11,7 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/formats/arrays"
+	"collsim/formats/measured"
 	"collsim/formats/splits"
 	"collsim/formats/topofile"
 	"collsim/internal/input"
@@ -55,6 +56,8 @@ type Scenario struct {
 	disk   *disk
 	// machines are those of files that it names.
 	machines []*machine.Machine
+	// logs are the files of measured times, by the names that the scenario has for them
+	logs map[string]*measured.Data
 	// channels of algorithms to which nobody gives a number
 	channels channels
 }
@@ -115,6 +118,7 @@ func Load(file string, text []byte, o LoadOptions) (*Scenario, error) {
 // newScenario has read no file yet.
 func newScenario(of *scenarios.Scenario, file string, o LoadOptions) *Scenario {
 	return &Scenario{Scenario: of, Free: o.Free, file: file, files: map[string]*source{},
+		logs:   map[string]*measured.Data{},
 		limit:  o.Limit,
 		arrays: &arrayFiles{read: o.ReadArrays, resolve: of.Resolve, limit: o.Limit},
 		disk:   &disk{of.Resolve, o.Read, o.Limit, map[string]content{}}}
@@ -298,6 +302,9 @@ func (s *Scenario) tuners() error {
 // judge refuses what no later stage could do, before anything is run.
 func (s *Scenario) judge() error {
 	if err := s.tuners(); err != nil {
+		return err
+	}
+	if err := s.readLogs(); err != nil {
 		return err
 	}
 	var found []*scenarios.Error

@@ -64,6 +64,7 @@ type Result struct {
 	// Numerics holds the effects of rounding; nil unless asked for, or where numbers are off.
 	Numerics *Numerics
 
+	Logged   *Logged   // in the file of measured times that the scenario names; else nil
 	Measured *Measured // of a result to be executed on hardware; else nil
 	Backward *Result   // of the backward pass, where the scenario asks for one; else nil
 	Gradient *Gradient // of the result of a backward pass; else nil

@@ -78,6 +78,7 @@ func (r *runner) carryOut(m *made, result *Result) error {
 	if result.Timed {
 		result.Held = r.held(m.whole, result)
 		r.timeCalls(m.whole, result, ran)
+		r.s.compareLogged(result)
 	}
 	r.options.staged(result.Point, checkStage, func(p Progress) {
 		err = r.compute(m, result, p)

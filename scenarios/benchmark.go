@@ -54,9 +54,10 @@ func benchmarkKeys() []Key {
 	}
 }
 
-// benchmark reads the loop of a collective; there is none without the table.
+// benchmark reads the loop of a collective. There is none without the table, or times measured in
+// one.
 func (v *view) benchmark(b *Benchmark) {
-	if !v.hasTable("benchmark") {
+	if !v.hasTable("benchmark") && !v.has("measured.file") {
 		return
 	}
 	calls, _ := fetchOr(v, "benchmark.calls", int64(20))

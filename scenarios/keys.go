@@ -75,6 +75,9 @@ var sections = []section{
 	{"benchmark", false, "A loop of calls, one behind the other, as nccl-tests times them. With " +
 		"this table, which may be empty, every collective has the time of a call of the loop beside " +
 		"that of one call alone: see [benchmark.md](benchmark.md)."},
+	{"measured", false, "Times that were measured elsewhere, which stand beside those that are " +
+		"simulated, with the error: see [measured.md](measured.md). Calls are timed in a loop, as by " +
+		"nccl-tests, with or without `[benchmark]`."},
 	{"hardware", false, "What `collsim validate` executes the schedules on, for real: see " +
 		"[hardware.md](hardware.md). A simulation has no use for it."},
 	{"hardware.tolerance", false, "How far measured times and bits may be from what was predicted " +
@@ -128,6 +131,7 @@ var keyTable = sync.OnceValue(func() []Key {
 	keys = append(keys, loweringKeys()...)
 	keys = append(append(keys, libraryKeys()...), environmentKeys()...)
 	keys = append(keys, benchmarkKeys()...)
+	keys = append(keys, measuredKeys()...)
 	keys = append(keys, hardwareKeys()...)
 	keys = append(keys, variantKeys(singleKeys())...)
 	keys = append(keys, outputKeys()...)

@@ -259,11 +259,10 @@ func (r *run) idle(k *Key, at string, used map[string]bool) string {
 	case "topology.absent":
 		return "has no effect: it is of the GPUs and NICs of nodes; topology.nodes makes them"
 	}
-	if why := idleHardware(k); why != "" {
-		return why
-	}
-	if why := idleBenchmark(k); why != "" {
-		return why
+	for _, idle := range []func(*Key) string{idleHardware, idleBenchmark, idleMeasured} {
+		if why := idle(k); why != "" {
+			return why
+		}
 	}
 	if why := r.d.schema.idleGPU(k); why != "" {
 		return why

@@ -38,6 +38,7 @@ type Point struct {
 	Sim          Sim
 	Check        Check
 	Benchmark    Benchmark
+	Measured     MeasuredFile
 	// Environment has the variables that NCCL reads, as a shell has them.
 	Environment string
 	// Version is NCCL's; empty is the newest that is known.
@@ -126,6 +127,7 @@ func (r *run) point(v *view, number int, network *Topology) *Point {
 	if !r.inputs(v, p, at) || !v.gradient(p, at) {
 		return nil
 	}
+	v.measured(&p.Measured)
 	v.benchmark(&p.Benchmark)
 	if p.Algorithm.mayBeNCCL() {
 		v.useLibrary()

@@ -50,8 +50,9 @@ links of the same bandwidth; in a cluster, figures inside a node and between nod
 at once, as in most collectives. A lab is built with the scenario's own bandwidth: that stays,
 and what was found is a comment.
 
-With --from it reads published tables instead: logs of nccl-tests and rccl-tests, or CSV with a
-header (collective, size_bytes, time_us_ip, time_us_oop, algo, median_us, …), told by their
+With --from it reads published tables instead: logs or JSON of nccl-tests and rccl-tests, what the
+OSU micro-benchmarks print, records of NCCL Inspector, CSV with a header (collective, size_bytes,
+time_us_ip, time_us_oop, algo, median_us, …), and what collsim writes, recognised by their
 content. They are held against the closed form of an algorithm on a switch: --algorithm, or
 the table's own if it is one of ours, or ring for all_reduce, all_gather and reduce_scatter,
 pairwise for all_to_all, direct for send_recv, binomial for broadcast, reduce, gather and
@@ -136,8 +137,8 @@ func (o *calibrateFlags) register(f *pflag.FlagSet) {
 		"largest message")
 	f.IntVar(&o.repetitions, "repetitions", 0, "measure each experiment `N` times; the scenario's")
 	f.IntVar(&o.warmup, "warmup", -1, "and execute it `N` times before; the scenario's")
-	f.StringArrayVar(&o.from, "from", nil, "fit published tables: a log of nccl-tests, or CSV, in "+
-		"`FILE`; further files may follow as arguments")
+	f.StringArrayVar(&o.from, "from", nil, "fit published tables: a log of nccl-tests, CSV or the "+
+		"like, in `FILE`; further files may follow as arguments")
 	f.IntVar(&o.table, "table", 0, "of several tables in a file take the `N`th")
 	f.StringVar(&o.kind, "kind", "", "take the tables of this `KIND`, and those that do not say so "+
 		"as being of it")

@@ -25,6 +25,7 @@ type figure struct {
 	over    []string           // the values of a key that is no number, in their order
 	series  []plots.Series     // as the results come
 	bounds  []plots.Series     // by what they are the bounds of
+	logged  []plots.Series     // measured, by the group of results that they are held against
 }
 
 // onCurve is a place in a figure.
@@ -240,6 +241,12 @@ func (out *outputs) plot(index int, r *run.Result) {
 		of.Look = f.look(r.Point.Algorithm)
 	}
 	insert(of, x, busbw)
+	if l := r.Logged; l != nil {
+		of := curve(&f.logged, "measured", group)
+		if !slices.Contains(of.X, x) { // several algorithms may have one measured time
+			insert(of, x, l.BusBW)
+		}
+	}
 	if best, ok := r.BoundBusBW(); ok {
 		b := curve(&f.bounds, "bound", group)
 		if at := slices.Index(b.X, x); at >= 0 {
@@ -326,9 +333,13 @@ func (out *outputs) writeFigure(f *figure) error {
 	return writeFile(f.name, content)
 }
 
-// withBounds returns all curves, and the bounds of their groups.
+// withBounds returns all curves: those simulated, those measured, and the bounds of their groups.
 func (f *figure) withBounds() []plots.Series {
 	all := slices.Clone(f.series)
+	for _, m := range f.logged {
+		m.Look = f.look(scenarios.Algorithm{Name: "measured"})
+		all = append(all, m)
+	}
 	for _, b := range f.bounds {
 		b.Bound = true
 		all = append(all, b)

@@ -74,13 +74,13 @@ func (r *Row) contradicts() bool {
 func twice(rows []Row) (notes []Note) {
 	type measured struct {
 		Of
-		size    unit.Bytes
-		root    int
-		inPlace bool
+		size      unit.Bytes
+		root, run int
+		inPlace   bool
 	}
 	first := map[measured]int{}
 	for _, r := range rows {
-		m := measured{r.Of, r.Size, r.Root, r.InPlace}
+		m := measured{r.Of, r.Size, r.Root, r.Run, r.InPlace}
 		line, known := first[m]
 		if !known {
 			first[m] = r.Line

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,13 +18,22 @@ import (
 type jsonRun struct {
 	Args   []string `json:"args"`
 	Config struct {
-		Devices []struct {
-			Rank     int    `json:"rank"`
-			PID      int64  `json:"pid"`
-			Hostname string `json:"hostname"`
-		} `json:"devices"`
+		Devices []jsonDevice `json:"devices"`
 	} `json:"config"`
+	Devices []jsonDevice  `json:"devices"` // there in other versions
+	NCCL    int           `json:"nccl_version"`
 	Results *[]jsonResult `json:"results"`
+}
+
+// jsonDevice is the GPU of a rank.
+type jsonDevice struct {
+	Rank     int    `json:"rank"`
+	PID      int64  `json:"pid"`
+	Hostname string `json:"hostname"`
+	Host     string `json:"host"` // in other versions
+	Device   int    `json:"device"`
+	Bus      string `json:"device_hex"`
+	GPU      string `json:"device_info"`
 }
 
 // jsonResult is one size of a run.
@@ -47,10 +57,8 @@ type jsonTiming struct {
 
 // readJSON reads an object of nccl-tests, or a list of them. The line of a row is the number of its
 // result.
-func readJSON(file string, text []byte) ([]Row, error) {
-	fail := func(line int, value, text string) ([]Row, error) {
-		return nil, &ParseError{File: file, Line: line, Value: quoted(value), Text: text}
-	}
+func readJSON(file string, text []byte) (*Data, error) {
+	j := reading{file: file}
 	var runs []jsonRun
 	into := any(&runs)
 	if strings.HasPrefix(strings.TrimSpace(string(text)), "{") {
@@ -58,29 +66,33 @@ func readJSON(file string, text []byte) ([]Row, error) {
 		into = &runs[0]
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return fail(lineOf(text, err), "", whyNot(err)+"; JSON of nccl-tests (-J) is expected")
+		return nil, jsonProblem(file, text, err, "JSON of nccl-tests (-J)")
 	}
-	var rows []Row
 	for _, run := range runs {
 		if run.Results == nil {
-			return fail(1, "", "results: missing; JSON of nccl-tests (-J) is expected")
+			return nil, j.problem(1, "", "", "results: missing; JSON of nccl-tests (-J) is expected")
 		}
 		of := run.of(file)
+		j.Facts = run.facts()
 		for i := range *run.Results {
 			some, err := (*run.Results)[i].rows(of)
 			if err != nil {
-				return fail(i+1, fmt.Sprintf("results[%d]", i), err.Error())
+				j.refuse(j.problem(i+1, "", fmt.Sprintf("results[%d]", i), err.Error()))
+				continue
 			}
 			for k := range some {
 				some[k].Line = i + 1
 			}
-			rows = append(rows, some...)
+			j.Rows = append(j.Rows, some...)
 		}
 	}
-	if len(rows) == 0 {
-		return fail(1, "", "no result has a time")
-	}
-	return rows, nil
+	return j.done(1, "no result has a time")
+}
+
+// jsonProblem returns the error of reading JSON, with what is expected.
+func jsonProblem(file string, text []byte, err error, expected string) *ParseError {
+	return &ParseError{File: file, Line: lineOf(text, err), Text: whyNot(err) + "; " + expected +
+		" is expected"}
 }
 
 // lineOf returns the line at which reading JSON failed.
@@ -114,16 +126,29 @@ func (r *jsonRun) of(file string) Of {
 		}
 	}
 	hosts, processes := map[string]bool{}, map[string]bool{}
-	for _, d := range r.Config.Devices {
+	for _, d := range slices.Concat(r.Config.Devices, r.Devices) {
 		if d.Rank < 0 || d.Rank >= maxRanks {
 			continue
 		}
 		o.Ranks = max(o.Ranks, d.Rank+1)
-		hosts[d.Hostname] = true
-		processes[fmt.Sprint(d.Hostname, " ", d.PID)] = true
+		host := cmp.Or(d.Hostname, d.Host)
+		hosts[host] = true
+		processes[fmt.Sprint(host, " ", d.PID)] = true
 	}
 	o.spread(len(hosts), len(processes))
 	return o
+}
+
+// facts returns what a run states besides its results.
+func (r *jsonRun) facts() Facts {
+	f := Facts{Version: versionOf(r.NCCL)}
+	for _, d := range slices.Concat(r.Config.Devices, r.Devices) {
+		f.Devices = append(f.Devices, Device{d.Rank, cmp.Or(d.Hostname, d.Host), d.PID, d.Device, d.Bus,
+			d.GPU})
+	}
+	of := r.of("")
+	f.Ranks, f.Nodes = of.Ranks, of.Nodes
+	return f
 }
 
 // rows returns the times of a result.

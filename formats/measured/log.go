@@ -1,249 +1,195 @@
 package measured
 
 import (
+	"cmp"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
-
-	"collsim/unit"
 )
 
-// readLog reads the output of a program of nccl-tests or rccl-tests, within any log. A row has
-// size, count and type; then redop and root, or one of them, or none (versions before 2.11, by the
-// collective). Then come time in microseconds, algbw and busbw in GB/s and the number of wrong
-// elements, out of place and, if measured, in place. Per-iteration statistics add four more to
-// each. Tags of mpirun and time stamps around a row are ignored; anything else in a row that is not
-// a number is a *ParseError.
+// readLog reads the output of a program of nccl-tests or rccl-tests, within any log. A row is one
+// of row.go. Its program may have printed it in pieces, with lines of other processes between them.
 //
 // The kind is that of the last program named before the rows. The ranks, and their nodes and
-// processes, are those listed before them.
-func readLog(file string, text []byte) ([]Row, error) {
-	l := logReader{file: file}
+// processes, are those listed before them, or else those of the library's own lines.
+func readLog(file string, text []byte) (*Data, error) {
+	l := logReader{cleaner: newCleaner(), library: newLibrary()}
+	l.file, l.hint = file, "forms that are read: "+formNames()
 	for line := range strings.Lines(string(text)) {
 		l.line++
-		if err := l.read(words(line)); err != nil {
-			return nil, err
+		for _, p := range l.cleaner.pieces(line) {
+			l.read(p)
 		}
 	}
-	if len(l.rows) == 0 {
-		return nil, &ParseError{File: file, Line: l.line,
-			Text: "no row of an nccl-tests table is in it: size, count, type, …, time, algbw, busbw"}
-	}
-	return l.rows, nil
+	l.settle()
+	l.Facts = l.library.Facts
+	l.Facts.Ranks = cmp.Or(l.Facts.Ranks, l.head.Ranks)
+	l.Facts.Nodes = cmp.Or(l.Facts.Nodes, l.head.Nodes)
+	l.number()
+	l.noteRuns()
+	return l.done(l.line, "no row of an nccl-tests table is in it: size, count, type, …, time, "+
+		"algbw, busbw")
 }
 
+// logReader reads a log line by line.
 type logReader struct {
-	file      string
+	reading
+	cleaner
+	library   library
 	line      int
 	head      Of
 	hosts     map[string]bool
 	processes map[string]bool // by host and process id
 	measure   bool            // the current table has rows: a rank listed now begins another
-	rows      []Row
+	fields    int             // of a row, as the heading or the row before has them; 0: not known
+	open      *openRow
 }
 
-// word is a word of a line and its column, from 1.
-type word struct {
-	text   string
-	column int
+// openRow is a row that may go on.
+type openRow struct {
+	who           string
+	prefix, words []word
+	pieces        int
+	err           *ParseError // why it is none as it stands, if it can be none
 }
 
-// words splits a line. A tag of mpirun that is joined to the next word is a word of its own.
-func words(line string) (all []word) {
-	line = strings.ToValidUTF8(line, "?")
-	at := 0
-	for _, text := range strings.FieldsFunc(line, blank) {
-		at += strings.Index(line[at:], text)
-		if cut := strings.Index(text, ">:"); cut > 0 && text[0] == '[' && cut+2 < len(text) {
-			all = append(all, word{text[:cut+2], at + 1})
-			all = append(all, word{text[cut+2:], at + cut + 3})
-		} else {
-			all = append(all, word{text, at + 1})
-		}
-		at += len(text)
+// read reads a line, or a piece of one.
+func (l *logReader) read(p piece) {
+	text, message, isLibrary := l.library.cut(p.text, l.hosts)
+	if isLibrary {
+		l.library.read(message)
 	}
-	return all
-}
-
-func blank(r rune) bool { return r == ' ' || r == '\t' || r == '\n' || r == '\r' }
-
-func (l *logReader) read(line []word) error {
-	if row := rowOf(line); row != nil {
-		return l.row(row)
+	all := words(l.line, text)
+	if prefix, row := rowOf(all); row != nil {
+		l.settle()
+		l.begin()
+		l.open = &openRow{who: p.who, prefix: prefix, words: row, pieces: 1}
+		l.try(isLibrary)
+		return
 	}
-	l.listed(line)
-	for _, w := range line {
+	if l.open != nil && l.open.who == p.who && l.goesOn(all) {
+		return
+	}
+	l.heading(all)
+	l.listed(all)
+	for _, w := range all {
 		name := w.text[strings.LastIndexByte(w.text, '/')+1:]
 		if program, ok := strings.CutSuffix(name, "_perf"); ok && kindOf(program) != 0 {
-			l.begin()
+			l.settle()
+			l.start()
 			l.head.Kind = kindOf(program)
 		}
 	}
-	return nil
 }
 
-// begin starts a run before its first row.
-func (l *logReader) begin() {
+// try adds the row that was opened if the line has all of it. What follows the first word that is
+// no field, or a line of the library, is dropped, since the row may go on.
+func (l *logReader) try(isCut bool) {
+	o := l.open
+	n := len(o.words)
+	rows, err := l.row(o.words)
+	if n >= l.fields {
+		o.err = err
+	}
+	fields := fieldsOf(o.words, 0)
+	switch {
+	case err != nil && len(fields) >= 3 && len(fields) < n:
+		o.words = fields
+	case err == nil && n >= l.fields && (!isCut || l.fields > 0):
+		l.add(rows, n)
+	case err != nil && (len(fields) < 3 || n >= l.fields && layoutOf(n).bodies > 0):
+		l.settle()
+	}
+}
+
+// goesOn adds the words of a line to the open row if they can be nothing else.
+func (l *logReader) goesOn(line []word) bool {
+	if !samePrefix(l.open.prefix, line) {
+		return false
+	}
+	line = line[len(l.open.prefix):]
+	fields := fieldsOf(line, len(l.open.words))
+	isAll := len(fields) >= len(line) || len(fields) > 0 && len(fields[len(fields)-1].text) <
+		len(line[len(fields)-1].text)
+	n := len(l.open.words) + len(fields)
+	if len(fields) == 0 || !isAll || n > mostFields {
+		return false
+	}
+	l.open.words = append(slices.Clip(l.open.words), fields...)
+	l.open.pieces++
+	if rows, err := l.row(l.open.words); err == nil && n == l.fields {
+		l.add(rows, n)
+	}
+	return true
+}
+
+// settle ends the open row: it is added if it is whole, and refused if not.
+func (l *logReader) settle() {
+	o := l.open
+	if o == nil {
+		return
+	}
+	l.open = nil
+	n := len(o.words)
+	rows, err := l.row(o.words)
+	switch {
+	case err != nil && o.err != nil && o.pieces == 1:
+		l.refuse(o.err)
+	case n < l.fields && layoutOf(n).lead != layoutOf(l.fields).lead:
+		l.refuse(l.fail(o.words[0], fmt.Sprintf("a row of %d fields is expected; this one has %d",
+			l.fields, n)))
+	case err != nil:
+		l.refuse(err)
+	default:
+		l.add(rows, n)
+	}
+}
+
+// add adds the times of a row of n fields.
+func (l *logReader) add(rows []Row, n int) {
+	for _, r := range rows {
+		if r.Ranks == 0 && l.library.stated > 0 {
+			r.Ranks, r.Nodes = l.library.Ranks, l.library.Nodes
+		}
+		r.Choice = l.library.choice(&r)
+		l.Rows = append(l.Rows, r)
+	}
+	l.fields, l.measure, l.open = max(l.fields, n), true, nil
+}
+
+// start starts a run before its first row.
+func (l *logReader) start() {
 	if l.measure || l.hosts == nil {
-		l.head, l.measure = Of{File: l.file}, false
+		l.head, l.measure, l.fields = Of{File: l.file}, false, 0
 		l.hosts, l.processes = map[string]bool{}, map[string]bool{}
+		l.library.choices, l.library.stated = map[call]Choice{}, 0
 	}
 }
 
-// listed reads "# Rank 3 Group 0 Pid 37301 on node0 device 1 …".
-func (l *logReader) listed(line []word) {
-	for i := range line {
-		if i+2 >= len(line) || line[i].text != "#" || line[i+1].text != "Rank" {
+// begin starts a run where none has been started.
+func (l *logReader) begin() {
+	if l.hosts == nil {
+		l.start()
+	}
+}
+
+// heading reads "#  size  count  type  redop  root  time …", which has the fields of a row, and the
+// version of the library.
+func (l *logReader) heading(line []word) {
+	for i, w := range line {
+		if code, ok := strings.CutPrefix(w.text, "nccl-library="); ok {
+			l.library.Version = versionOf(atoi(code))
+		}
+		if w.text != "#" || i+7 >= len(line) || line[i+1].text != "size" || line[i+2].text != "count" {
 			continue
 		}
-		rank, err := strconv.Atoi(line[i+2].text)
-		if err != nil || rank < 0 || rank >= maxRanks {
-			continue
+		l.settle()
+		n := len(line) - i - 1
+		if strings.Contains(line[len(line)-1].text, "stamp") {
+			n--
 		}
-		kind := l.head.Kind
-		l.begin()
-		l.head.Kind = kind
-		l.head.Ranks = max(l.head.Ranks, rank+1)
-		after := func(name string) string {
-			for j := i + 3; j+1 < len(line); j++ {
-				if line[j].text == name {
-					return line[j+1].text
-				}
-			}
-			return ""
-		}
-		if host := after("on"); host != "" {
-			l.hosts[host] = true
-			l.processes[host+" "+after("Pid")] = true
-			l.head.spread(len(l.hosts), len(l.processes))
+		if layoutOf(n).bodies > 0 {
+			l.fields = n
 		}
 	}
-}
-
-// spread sets the nodes, and the GPUs of a process, if ranks are evenly distributed.
-func (o *Of) spread(nodes, processes int) {
-	o.Nodes, o.PerProcess = nodes, 0
-	if processes > 0 && o.Ranks%processes == 0 {
-		o.PerProcess = o.Ranks / processes
-	}
-}
-
-// rowOf returns the part of a line that is a row, nil if there is none. At the beginning of a line
-// two of size, count and type are enough for a row, so that a damaged row is reported.
-func rowOf(line []word) []word {
-	if len(line) > 0 && strings.HasPrefix(line[0].text, "[") && strings.HasSuffix(line[0].text, ">:") {
-		line = line[1:]
-	}
-	for i := 0; i+6 < len(line); i++ {
-		like := 0
-		for j, is := range []func(string) bool{digits, digits, isType} {
-			if is(line[i+j].text) {
-				like++
-			}
-		}
-		if like == 3 || i == 0 && like == 2 && strings.Contains(line[len(line)-1].text+
-			line[len(line)-2].text+line[len(line)-3].text, ".") {
-			return line[i:]
-		}
-	}
-	return nil
-}
-
-func digits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
-
-// row parses a row by its number of words.
-func (l *logReader) row(line []word) error {
-	if n := len(line); n > 2 && strings.Count(line[n-2].text, "-") == 2 &&
-		strings.Count(line[n-1].text, ":") == 2 {
-		line = line[:n-2] // report_timestamps
-	}
-	lead, body, bodies := layout(len(line))
-	if lead == 0 {
-		return l.fail(line[len(line)-1], fmt.Sprintf("a row has 7 to 9, 11 to 13 or 19 to 21 fields; "+
-			"this one has %d", len(line)))
-	}
-	r := Row{Of: l.head, Line: l.line, Root: -1}
-	r.File, r.Type = l.file, line[2].text
-	if err := l.lead(line[:lead], &r); err != nil {
-		return err
-	}
-	for place := range bodies {
-		if err := l.timing(line[lead+place*body:][:body], place == 1, r); err != nil {
-			return err
-		}
-	}
-	l.measure = true
-	return nil
-}
-
-// layout splits a row of n words: the words before its times, the words of a measurement, and the
-// number of measurements.
-func layout(n int) (lead, body, bodies int) {
-	for _, b := range [][2]int{{4, 2}, {4, 1}, {8, 2}} {
-		if lead := n - b[0]*b[1]; lead >= 3 && lead <= 5 {
-			return lead, b[0], b[1]
-		}
-	}
-	return 0, 0, 0
-}
-
-// lead parses size, count, type, redop and root.
-func (l *logReader) lead(line []word, r *Row) error {
-	size, err := whole64(line[0].text)
-	if err != nil {
-		return l.fail(line[0], err.Error())
-	}
-	if r.Count, err = whole64(line[1].text); err != nil {
-		return l.fail(line[1], err.Error())
-	}
-	if !isType(line[2].text) {
-		return l.fail(line[2], "a data type is expected")
-	}
-	r.Size = unit.Bytes(size)
-	for _, w := range line[3:] {
-		if root, err := strconv.Atoi(w.text); err == nil {
-			if root < -1 {
-				return l.fail(w, "a root, or -1 for none, is expected")
-			}
-			r.Root = root
-		} else if r.Op != "" || strings.Trim(w.text, "abcdefghijklmnopqrstuvwxyz") != "" {
-			return l.fail(w, "an operator and a root are expected")
-		} else {
-			r.Op = w.text
-		}
-	}
-	return nil
-}
-
-// timing parses time, algbw, busbw and the number of wrong elements. Statistics must be numbers,
-// and are not used.
-func (l *logReader) timing(line []word, inPlace bool, r Row) (err error) {
-	if line[0].text == "N/A" {
-		return nil
-	}
-	r.InPlace = inPlace
-	if r.Time, err = microseconds(line[0].text); err != nil {
-		return l.fail(line[0], err.Error())
-	}
-	for i, v := range []*float64{&r.AlgBW, &r.BusBW, &r.Wrong} {
-		w := line[i+1]
-		if i == 2 && (w.text == "N/A" || strings.TrimLeft(w.text, "-") == "nan") {
-			*v = -1
-		} else if *v, err = number(w.text); err != nil {
-			return l.fail(w, err.Error())
-		}
-	}
-	r.AlgStep, r.BusStep = step(line[1].text), step(line[2].text)
-	for _, w := range line[4:] {
-		if _, err = number(w.text); err != nil {
-			return l.fail(w, err.Error())
-		}
-	}
-	l.rows = append(l.rows, r)
-	return nil
-}
-
-func (l *logReader) fail(w word, text string) error {
-	return &ParseError{File: l.file, Line: l.line, Key: columnName(w.column), Value: quoted(w.text),
-		Text: text}
 }

@@ -1,10 +1,8 @@
 package measured
 
 import (
-	"bytes"
 	"fmt"
 	"math"
-	"regexp"
 
 	"collsim/collective"
 	"collsim/internal/diag"
@@ -14,18 +12,23 @@ import (
 // Of holds the facts that all rows of a table share. Those that a file does not state are zero.
 type Of struct {
 	File                string
+	Heading             string // of a table of OSU's, which has its library and its test
 	Kind                collective.Kind
 	Algorithm, Protocol string // as spelt in the file
 	Type, Op            string // as spelt in the file; Op is "" or "none" where nothing is reduced
 	Ranks, Nodes        int
 	// PerProcess counts the GPUs of a process.
 	PerProcess int
+	// PerRank says that sizes count the block of a rank, since the file does not state the ranks.
+	PerRank   bool
+	Simulated bool // by collsim
 }
 
 // Row is a measured time of one call, out of place or in place.
 type Row struct {
 	Of
-	Line    int        // from 1; in JSON the number of the result
+	Line    int        // from 1; in a JSON document of results the number of the result
+	Run     int        // from 1: how often this size was measured by then; 0 where forms have no runs
 	Size    unit.Bytes // as in nccl-tests: for all_gather and its like the whole vector
 	Count   int64      // elements
 	Root    int        // −1 if there is none
@@ -37,38 +40,30 @@ type Row struct {
 	AlgBW, BusBW, AlgStep, BusStep float64
 	// Wrong is as printed: the number of wrong elements or, in older versions, the largest error.
 	// −1 if it was not checked.
-	Wrong float64
+	Wrong  float64
+	Choice Choice // that the library reported for this size
+}
+
+// Choice holds what a library has chosen for a call, as spelt in its log; zero where it is silent.
+type Choice struct {
+	Algorithm, Protocol string
+	Channels            int
+}
+
+// Data holds what a file has.
+type Data struct {
+	Rows  []Row
+	Facts Facts
+	Notes []Note // on what was left out or understood in one of several ways
 }
 
 // Table holds rows that measure the same over sizes, in the order of the file. Several may have the
 // same size.
 type Table struct {
 	Of
-	Rows []Row
+	Rows  []Row
+	Notes []Note // on the file
 }
-
-// Read returns the rows of a table. Text that begins with a bracket is JSON, text whose first line
-// is a header with commas is CSV, any other is a log. Errors are *ParseError.
-func Read(file string, text []byte) ([]Row, error) {
-	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
-	trimmed := bytes.TrimSpace(text)
-	first, _, _ := bytes.Cut(text, []byte("\n"))
-	switch {
-	case len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[' && !isLog(trimmed)):
-		return readJSON(file, text)
-	case header().Match(bytes.TrimSpace(first)):
-		return readCSV(file, text)
-	}
-	return readLog(file, text)
-}
-
-// isLog reports whether a text begins with a tag of mpirun, "[1,0]<", rather than with JSON.
-func isLog(text []byte) bool {
-	return regexp.MustCompile(`^\[\d+,\d+\]\S|^\[[^\]{"]*\]\s*[^\s,]`).Match(text)
-}
-
-// header matches names with commas between them.
-func header() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][\w .-]*(,[\w .-]+)+$`) }
 
 // Tables groups rows by the facts that they share, in their order.
 func Tables(rows []Row) []Table {
@@ -88,8 +83,32 @@ func Tables(rows []Row) []Table {
 
 // ReadTables returns the rows of a file as tables.
 func ReadTables(file string, text []byte) ([]Table, error) {
-	rows, err := Read(file, text)
-	return Tables(rows), err
+	d, err := Read(file, text)
+	if err != nil {
+		return nil, err
+	}
+	all := Tables(d.Rows)
+	for i := range all {
+		all[i].Notes = d.Notes
+	}
+	return all, nil
+}
+
+// Whole returns the table with sizes of the whole vector, as nccl-tests counts them, without those
+// above 1024 TiB.
+func (t *Table) Whole(ranks int) *Table {
+	if !t.PerRank {
+		return t
+	}
+	whole := *t
+	whole.PerRank, whole.Rows = false, nil
+	for _, r := range t.Rows {
+		if int64(r.Size) <= mostWhole/int64(ranks) {
+			r.PerRank, r.Size = false, r.Size*unit.Bytes(ranks)
+			whole.Rows = append(whole.Rows, r)
+		}
+	}
+	return &whole
 }
 
 // At returns the rows in place, or out of place.
@@ -118,6 +137,17 @@ func (t *Table) BusFactor() (low, high float64, ok bool) {
 		ok = true
 	}
 	return low, high, ok && low <= high
+}
+
+// perRank reports whether libraries count the size of a collective by the block of a rank, where
+// nccl-tests counts the whole vector. NCCL does so for reduce_scatter as well, OSU does not.
+func perRank(k collective.Kind) bool {
+	switch k {
+	case collective.AllGather, collective.AllGatherV, collective.Gather, collective.Scatter,
+		collective.AllToAll, collective.AllToAllV:
+		return true
+	}
+	return false
 }
 
 // ParseError describes an error in a table, its line, and the column where it is known.

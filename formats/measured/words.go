@@ -31,12 +31,15 @@ func number(text string) (float64, error) {
 }
 
 // microseconds parses a time above 0.
-func microseconds(text string) (unit.Time, error) {
+func microseconds(text string) (unit.Time, error) { return scaled(text, 1) }
+
+// scaled parses a time above 0 in a unit of so many microseconds.
+func scaled(text string, scale float64) (unit.Time, error) {
 	v, err := number(text)
 	if err != nil {
 		v = 0
 	}
-	return inMicroseconds(v)
+	return inMicroseconds(v * scale)
 }
 
 // inMicroseconds converts microseconds, above 0, to a time.
@@ -73,4 +76,29 @@ func step(text string) float64 {
 	}
 	power, _ := strconv.Atoi(exponent)
 	return 0.5 * math.Pow10(power-len(decimals))
+}
+
+// word is a word of a line, with its line and column, from 1.
+type word struct {
+	text         string
+	line, column int
+}
+
+// words splits a line.
+func words(line int, text string) (all []word) {
+	at := 0
+	for _, one := range strings.Fields(text) {
+		at += strings.Index(text[at:], one)
+		all = append(all, word{one, line, at + 1})
+		at += len(one)
+	}
+	return all
+}
+
+func digits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
+
+// isNumber reports whether a word may be a field of a row that has a value.
+func isNumber(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil || text == "N/A"
 }

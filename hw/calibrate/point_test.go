@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,4 +44,19 @@ func TestPointsOfDerivedTimesSpreadAsTheyWereRounded(t *testing.T) {
 		PointsOf(&tables[0], false, true))
 	require.Zero(t, PointsOf(&tables[0], false, false)[0].Spread)
 	require.Empty(t, PointsOf(&tables[0], true, true))
+}
+
+// TestPointsOfRuns makes one point of a size that was measured often, and leaves others.
+func TestPointsOfRuns(t *testing.T) {
+	record := func(size int, us ...int) (text string) {
+		for _, t := range us {
+			text += fmt.Sprintf(`{"header":{"n_ranks":2},"coll_perf":{"coll":"AllReduce",`+
+				`"coll_msg_size_bytes":%d,"coll_exec_time_us":%d}}`+"\n", size, t)
+		}
+		return text
+	}
+	tables, err := measured.ReadTables("in", []byte(record(8, 9, 5, 7, 6, 8)+record(16, 3, 4)))
+	require.NoError(t, err)
+	require.Equal(t, []Point{{8, 7 * unit.Microsecond, 2 * unit.Microsecond},
+		{16, 3 * unit.Microsecond, 0}, {16, 4 * unit.Microsecond, 0}}, PointsOf(&tables[0], false, false))
 }
