@@ -17,7 +17,10 @@ type term struct {
 }
 
 // terms is the glossary that `collsim help TERM` prints, by subject.
-func terms() []term {
+func terms() []term { return slices.Concat(scheduleTerms(), networkTerms(), resultTerms()) }
+
+// scheduleTerms lists the words for who does what.
+func scheduleTerms() []term {
 	return []term{
 		{"rank", "A GPU that takes part in a collective, by its number from 0. Ranks are placed on the " +
 			"GPUs of nodes in order, unless topology.order says otherwise."},
@@ -45,6 +48,12 @@ func terms() []term {
 			"one after the other."},
 		{"tree", "Ranks add up towards a root and send the result back. It takes about 2·log₂ n steps, and " +
 			"moves as many bytes as a ring when two trees share the work."},
+	}
+}
+
+// networkTerms lists the words for how data travels.
+func networkTerms() []term {
+	return []term{
 		{"protocol, LL, LL128, Simple", "How NCCL's messages say that data has arrived: LL by a flag beside " +
 			"every 4 bytes (half of the bandwidth, the least latency), LL128 by one in 128 bytes, Simple by " +
 			"a flag after each chunk (full bandwidth)."},
@@ -60,6 +69,12 @@ func terms() []term {
 		{"ECMP", "Messages are spread over routes of equal length by a hash of their ends, not of their load."},
 		{"alpha, beta, latency, bandwidth", "A message of n bytes takes alpha + n · beta: the latencies of its " +
 			"links, and n over the bandwidth of the slowest."},
+	}
+}
+
+// resultTerms lists the words of results.
+func resultTerms() []term {
+	return []term{
 		{"time, time_ps", "From the common start of all ranks to the end of the last, of one call alone."},
 		{"call, call_ps", "The time of a call in a loop of them, one directly after the other, as nccl-tests " +
 			"measures it: with [benchmark]."},
