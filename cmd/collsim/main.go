@@ -164,14 +164,32 @@ func (a *app) root() *cobra.Command {
 // helpCommand prints the help of a command.
 func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [COMMAND]",
-		Short: "print the help of a command",
+		Use:   "help [COMMAND|TERM|terms]",
+		Short: "print the help of a command, or what a term means",
+		Example: "  collsim help compare\n" +
+			"  collsim help busbw\n" +
+			"  collsim help terms",
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return append(termNames(), "terms"), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, _, err := root.Find(args)
-			if err != nil || cmd == root && len(args) > 0 {
-				return unknownCommand(root, args[0])
+			if err == nil && (cmd != root || len(args) == 0) {
+				return cmd.Help()
 			}
-			return cmd.Help()
+			name := strings.Join(args, " ")
+			if name == "terms" {
+				for _, t := range terms() {
+					a.print(a.out, termText(t))
+				}
+				return nil
+			}
+			t, ok := findTerm(name)
+			if !ok {
+				return unknownTopic(name, root.Commands())
+			}
+			a.print(a.out, termText(t))
+			return nil
 		},
 	}
 }
@@ -187,7 +205,9 @@ const helpText = `collsim simulates collective communication: proof, numbers, ti
   collsim check|explain|tune FILE …   its cost, what decides it, NCCL's best way
   collsim verify|import|export FILE   prove, read, write schedules of others
   collsim validate|calibrate FILE     execute it for real and compare; measure
+  collsim compare A B                 two scenarios, result files or logs
   collsim list|schema|version|help    what there is to try; more help
+  collsim help TERM                   what busbw, rail, LL128, … mean
 
   --json, --csv FILE|-             JSON instead of the table; a line a result
   --timeline FILE.svg|png|pdf|-    draw each result, as text with -
