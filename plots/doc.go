@@ -10,4 +10,17 @@
 //
 // The package knows traces, numbers and networks, and neither schedules nor scenarios. The caller
 // writes the title and the caption.
+//
+// # Layers
+//
+// From below; a file uses names of its own layer and of those before it.
+//
+//	numbers: exact.go
+//	pictures: painter.go pdf.go png.go canvas.go room.go format.go plots.go marker.go
+//	axes: axis.go timeaxis.go chartaxis.go
+//	timelines: timeline.go rows.go classes.go bars.go gpu.go messages.go path.go legend.go
+//	  layout.go draw.go text.go
+//	charts: curves.go chartdraw.go facets.go groups.go scatter.go scatterdraw.go
+//	networks: network.go networkparts.go networkread.go networkkinds.go networkplace.go
+//	  networkround.go networkdraw.go
 package plots

@@ -11,4 +11,17 @@
 // Ranks forward traffic of others, as a ring requires.
 //
 // The package knows links and not how traffic shares them: package sim does.
+//
+// # Layers
+//
+// From below; a file uses names of its own layer and of those before it.
+//
+//	graphs: topology.go formula.go params.go changed.go
+//	routes: search.go route.go
+//	formulas: tiers.go opengrid.go wrappedgrid.go dragonflyformula.go
+//	presets: grid.go fattree.go tree.go dragonfly.go links.go
+//	clusters: attach.go parts.go cluster.go clusterformula.go uneven.go order.go catalogue.go
+//	alterations: match.go hops.go
+//	paths: leave.go multimem.go rings.go
+//	symmetry: replicas.go quotient.go
 package topology
