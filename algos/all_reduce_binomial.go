@@ -68,13 +68,3 @@ func binomialRoles(spec collective.Spec) schedule.Roles {
 		return int64(min(low, p-v))<<32 | int64(floorLog2(low))<<1 | int64(min(v, 1)), peers
 	}
 }
-
-// lowestBit returns the lowest set bit of a rank counted from the root: the distance to its parent
-// in the binomial tree. For the root it is the first power of two that is at least the number of
-// ranks.
-func lowestBit(v, ranks int) int {
-	if v == 0 {
-		return 1 << ceilLog2(ranks)
-	}
-	return v & -v
-}

@@ -33,6 +33,16 @@ func mod(a, n int) int {
 	return a
 }
 
+// lowestBit returns the lowest set bit of a rank counted from the root: the distance to its parent
+// in the binomial tree. For the root it is the first power of two that is at least the number of
+// ranks.
+func lowestBit(v, ranks int) int {
+	if v == 0 {
+		return 1 << ceilLog2(ranks)
+	}
+	return v & -v
+}
+
 // others lists the peers of a rank in order, beginning with the next rank.
 func others(l *Lane) []int {
 	ranks := make([]int, l.Ranks-1)

@@ -14,6 +14,9 @@ import (
 // top.
 type length = vg.Length
 
+// margin is the empty border of a picture, in points.
+const margin length = 8
+
 // capHeight is the height of Liberation Sans's capitals and digits, as a share of the font size.
 const capHeight = 0.69
 

@@ -22,7 +22,6 @@ type Options struct {
 
 // Sizes of a timeline, in points.
 const (
-	margin     length = 8
 	rowPitch   length = 16   // from row to row
 	rowsLoose         = 24   // with more rows they are closer, so that 64 fit a sheet of paper
 	rowClose   length = 10   // from row to row, then

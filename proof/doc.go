@@ -13,4 +13,17 @@
 //
 // The package knows nothing of numbers, time and hardware. It shares the schedule with packages
 // reference, sim and hw and nothing else, so that their agreement means something.
+//
+// # Layers
+//
+// From below; a file uses names of its own layer and of those before it.
+//
+//	values: multiset.go value.go formulas.go
+//	proofs: verify.go slots.go effort.go
+//	memory: store.go divide.go rows.go
+//	accesses: clock.go events.go relaxed.go access.go race.go hostaccess.go
+//	symmetry: fold.go foldorder.go absolute.go
+//	execution: order.go define.go combine.go compute.go symbolic.go result.go diagnose.go
+//	classes: rolecounts.go treeclasses.go
+//	schedules: causal.go teams.go meaning.go parts.go
 package proof

@@ -44,4 +44,18 @@
 // package proof. Adjoint checks the law of gradients, of a schedule and its transpose, in integers.
 //
 // The package knows nothing of algorithms, networks, time or proofs.
+//
+// # Layers
+//
+// From below; a file uses names of its own layer and of those before it.
+//
+//	numbers: number.go
+//	definition: data.go normal.go exact.go define.go reduce.go precise.go
+//	machine: parts.go survey.go code.go machine.go accumulate.go height.go
+//	bounds: bound.go compare.go
+//	checks: check.go afford.go outputs.go run.go bytes.go sample.go sampled.go
+//	programs: interpretercost.go interpreter.go lines.go program.go programwork.go kernels.go
+//	  kerneldoubts.go defined.go exacttensors.go checkprogram.go meaning.go digest.go
+//	differences: term.go recipe.go case.go attempt.go wrong.go difference.go
+//	gradients: adjoint.go adjointlocal.go
 package reference

@@ -6,4 +6,19 @@
 // is written from a Value.
 //
 // The package does not know how results are computed, and has no flags and no terminal.
+//
+// # Layers
+//
+// From below; a file uses names of its own layer and of those before it.
+//
+//	values: value.go encode.go
+//	columns: columns.go headings.go known.go resultcolumns.go numericscolumns.go
+//	  measuredcolumns.go programcolumns.go
+//	results: json.go table.go picks.go matrix.go stream.go csv.go
+//	notes: librarynotes.go ncclmodel.go differencevalue.go differencetext.go summary.go
+//	tables: numericstext.go pivot.go pivottext.go nccltests.go ncclformat.go nccltable.go
+//	explanations: explaintext.go explainjson.go verifytext.go verifyjson.go gradienttext.go
+//	programs: programpasses.go programtext.go programexplain.go
+//	commands: estimatetext.go measuredtext.go calibratetext.go calibratejson.go calibratenccl.go
+//	  tunetext.go importtext.go
 package report

@@ -21,4 +21,23 @@
 // The package reads files through the function that it is given and writes none. It knows nothing
 // of how results are printed, of flags, terminals and pictures. Equal input gives equal results,
 // however many threads there are.
+//
+// # Layers
+//
+// From below; a file uses names of its own layer and of those before it.
+//
+//	networks: network.go links.go wires.go nodefacts.go
+//	schedules: load.go fromfile.go place.go build.go choose.go library.go parameters.go
+//	  channels.go relay.go
+//	work: work.go takes.go memory.go sample.go estimate.go
+//	results: run.go all.go protocol.go result.go bound.go benchmark.go held.go numerics.go
+//	  backward.go gradientlaw.go compare.go shared.go verify.go sizes.go convert.go
+//	executions: carry.go inputs.go backwarddata.go executors.go measured.go validate.go
+//	programs: program.go programof.go programfile.go programmodule.go programchoose.go
+//	  programprove.go programverify.go programestimate.go programexecute.go programnumbers.go
+//	  programtrace.go programexposed.go programattribute.go programexplain.go
+//	explanations: explain.go again.go thresholds.go tune.go tunefile.go
+//	calibration: calibrate.go calibrateclasses.go calibratemodel.go calibratetable.go
+//	  calibratemachine.go calibratenccl.go calibratencclfigures.go calibratencclsearch.go
+//	  exportmachine.go
 package run

@@ -11,4 +11,20 @@
 //
 // The package knows what can be asked and not how it is done: no algorithm (their names are facts
 // that it is given), no schedule, no simulator. It opens no file.
+//
+// # Layers
+//
+// From below; a file uses names of its own layer and of those before it.
+//
+//	text: errors.go syntax.go scan.go scanvalue.go value.go
+//	keys: key.go keys.go schema.go choices.go algorithm.go
+//	documents: facts.go document.go path.go view.go machine.go set.go with.go sweep.go axis.go
+//	  read.go lists.go
+//	networks: network.go cluster.go uneven.go homes.go nodes.go hops.go rings.go multimem.go
+//	  topologykeys.go
+//	machines: devicekeys.go protocols.go ranges.go nccl.go hardware.go
+//	collectives: point.go size.go splits.go teams.go tensor.go backward.go benchmark.go
+//	programs: program.go programfile.go programgroup.go programloops.go programpasses.go
+//	scenarios: load.go expand.go variant.go every.go idle.go filename.go only.go newpoint.go
+//	  refusal.go examples.go
 package scenarios

@@ -37,9 +37,6 @@ type Setting struct {
 	SkipEmpty     bool   // no message is sent of a block of an all_to_allv that has no elements
 }
 
-// MaxChannels is MAXCHANNELS.
-const MaxChannels = 64
-
 // Choice describes how NCCL does a call, by its own model.
 type Choice struct {
 	Way

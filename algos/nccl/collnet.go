@@ -8,10 +8,6 @@ import (
 	"collsim/dtype"
 )
 
-// isCollNet reports whether the switches between nodes reduce and multicast, and those of nodes do
-// not: CollNetDirect or CollNetChain.
-func (a Algorithm) isCollNet() bool { return a == CollNetDirect || a == CollNetChain }
-
 // overNetwork reports whether the switches between nodes reduce and multicast what a call sends
 // there.
 func (m *model) overNetwork(a Algorithm) bool { return a.isCollNet() || a == NVLS && m.nodes > 1 }

@@ -13,4 +13,17 @@
 //
 // LL puts a flag of 4 bytes behind every 4 of the data, LL128 one of 8 behind every 120. Messages
 // have them on the wires of a simulation (schedule.Framing), as in the library's model (Choice).
+//
+// # Layers
+//
+// From below; a file uses names of its own layer and of those before it.
+//
+//	names: names.go way.go
+//	machines: facts.go found.go machine.go version.go search.go
+//	settings: env.go sizing.go tuner.go
+//	costs: model.go nvlscost.go collnet.go leave.go
+//	choice: choice.go
+//	messages: split.go p2p.go message.go ragged.go
+//	collectives: ring.go tree.go nvls.go aggregate.go pat.go patgather.go patsum.go
+//	tables: table.go costs.go
 package nccl

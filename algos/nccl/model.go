@@ -26,17 +26,6 @@ func modelOf(m *Machine, r *release, ranks, perNode int) *model {
 		perNode: perNode}
 }
 
-// Classes of links in the tables.
-const (
-	nvlink = iota
-	pcie
-	network
-	classes
-)
-
-// triple is a figure by protocol, or by one node, two nodes and more.
-type triple [3]float64
-
 // treeCorrection multiplies the bandwidth of a tree, from 64 bytes on by powers of two.
 var treeCorrection = [protocols][24]float64{
 	LL: {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1, 1},
@@ -303,13 +292,6 @@ func (m *model) whyTaken() string {
 	}
 	return ": " + m.env.text + " leaves none"
 }
-
-// The threads of a channel at most, of a task at least, and of a warp.
-const (
-	mostThreads  = 640
-	leastThreads = 3 * warp
-	warp         = 32
-)
 
 // channelsFor returns how many channels a call may take of those there are, and how many threads
 // each of them has, by how many bytes that leaves a thread (enqueue.cc, topoGetAlgoInfo).

@@ -5,9 +5,6 @@ import (
 	"collsim/schedule"
 )
 
-// mostHeads is NCCL_MAX_NVLS_ARITY: the most GPUs of a node that reduce a slice.
-const mostHeads = 32
-
 // multimem does a call by NVLS or NVLSTree. Every GPU of a node is the head of one slice: it loads
 // the sum of all GPUs' slices from the switch, and has the switch store it in all of them
 // (device/all_reduce.h, all_gather.h, reduce_scatter.h). Over several nodes the heads of a slice
@@ -26,9 +23,6 @@ type multimem struct {
 	*pieces
 	spec collective.Spec
 }
-
-// usesSwitch reports whether the switch of a node reduces and multicasts.
-func (a Algorithm) usesSwitch() bool { return a == NVLS || a == NVLSTree }
 
 // heads returns how many GPUs of a node reduce a slice.
 func (m *model) heads() int { return min(m.perNode, mostHeads) }

@@ -5,6 +5,9 @@ import (
 	"slices"
 )
 
+// mostHeads is NCCL_MAX_NVLS_ARITY: the most GPUs of a node that reduce a slice.
+const mostHeads = 32
+
 // search is NCCL's for rings and trees on nodes like these, by the rules of a release.
 type search struct {
 	*Facts

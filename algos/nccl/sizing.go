@@ -8,6 +8,13 @@ import (
 	"strings"
 )
 
+// The threads of a channel at most, of a task at least, and of a warp.
+const (
+	mostThreads  = 640
+	leastThreads = 3 * warp
+	warp         = 32
+)
+
 // sizes holds the variables of buffers, chunks and threads; 0 leaves one to the library.
 type sizes struct {
 	buffers              [protocols]int64 // of a connection, bytes

@@ -9,6 +9,17 @@ import (
 	"collsim/algos"
 )
 
+// Classes of links in the tables.
+const (
+	nvlink = iota
+	pcie
+	network
+	classes
+)
+
+// triple is a figure by protocol, or by one node, two nodes and more.
+type triple [3]float64
+
 // release holds the figures and rules of NCCL that have changed between its versions: what its
 // search tries, its tables of latencies and bandwidths, which algorithms there are and for what.
 // Rates are GB/s of 10⁹, latencies microseconds.

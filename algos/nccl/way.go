@@ -91,6 +91,13 @@ func (a Algorithm) shape() schedule.Shape {
 		CollNetDirect: schedule.CollNetDirectShape, CollNetChain: schedule.CollNetChainShape}[a]
 }
 
+// usesSwitch reports whether the switch of a node reduces and multicasts.
+func (a Algorithm) usesSwitch() bool { return a == NVLS || a == NVLSTree }
+
+// isCollNet reports whether the switches between nodes reduce and multicast, and those of nodes do
+// not: CollNetDirect or CollNetChain.
+func (a Algorithm) isCollNet() bool { return a == CollNetDirect || a == CollNetChain }
+
 // protocol returns how messages of the choice are handed over.
 func (c *Choice) protocol() schedule.Protocol {
 	framing, leave := c.Protocol.framing(), schedule.LeaveByRoute
@@ -103,6 +110,9 @@ func (c *Choice) protocol() schedule.Protocol {
 
 // flags returns how many bytes of flags go with 120 of data: 4 with 4 of LL, 8 in a line of 128.
 func (p Protocol) flags() int64 { return [...]int64{LL: 120, LL128: 8, Simple: 0}[p] }
+
+// MaxChannels is MAXCHANNELS.
+const MaxChannels = 64
 
 // slots is the number of slots of a connection, NCCL_STEPS.
 const slots = 8

@@ -29,6 +29,16 @@ type usageError diag.Problem
 // Error prints file, text and hint.
 func (e *usageError) Error() string { return (*diag.Problem)(e).Error() }
 
+// unavailableError says what this machine lacks, and how to get it.
+type unavailableError struct{ what, hint string }
+
+func (e *unavailableError) Error() string {
+	if e.hint == "" {
+		return e.what
+	}
+	return e.what + "\n  " + e.hint
+}
+
 var (
 	errHelp   = errors.New("a scenario is expected")
 	errFailed = errors.New("a check failed") // which the output has said

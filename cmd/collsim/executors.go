@@ -155,16 +155,6 @@ func checkExecutor(name string) error {
 	return e
 }
 
-// unavailableError says what this machine lacks, and how to get it.
-type unavailableError struct{ what, hint string }
-
-func (e *unavailableError) Error() string {
-	if e.hint == "" {
-		return e.what
-	}
-	return e.what + "\n  " + e.hint
-}
-
 // unavailable makes an error of an executor, which is nobody's mistake in a scenario.
 func unavailable(err error) error {
 	var missing *hw.Missing

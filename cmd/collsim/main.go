@@ -1,36 +1,12 @@
-// Command collsim simulates collective communication: it reads scenarios and prints what the
-// package collsim says of them. It knows flags, streams, files and exit codes, and calculates
-// nothing.
-//
-// Results go to standard output, notes and progress to standard error. Exit codes: 0 all is well,
-// 1 a check failed, 2 wrong input or usage, 3 not available on this machine, 4 a bug in collsim,
-// 5 an output was lost; 130, 143 and 129 interrupted by SIGINT, SIGTERM and SIGHUP.
 package main
 
 import (
 	"context"
-	"io"
 	"os"
 	"runtime/debug"
 	"strings"
-	"sync/atomic"
 
 	"github.com/spf13/cobra"
-
-	"collsim/internal/output"
-)
-
-// The exit codes.
-const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitMissing     = 3
-	exitBug         = 4
-	exitLost        = 5
-	exitHungUp      = 129
-	exitInterrupted = 130
-	exitTerminated  = 143
 )
 
 func main() {
@@ -51,22 +27,6 @@ func keepWithin() {
 	if free, _, known := memoryLeft(); known {
 		debug.SetMemoryLimit(max(free-free/16, 64<<20)) // with less, it would do little else
 	}
-}
-
-// app is one call of the command.
-type app struct {
-	in         io.Reader
-	out, err   io.Writer
-	args       []string
-	inputLimit sizeFlag // what a flag says, 0 for none
-	seed       string   // of the scenarios read so far, for the report of a bug
-
-	stdout *stream                   // what out is
-	plan   output.Plan               // files that are read, and those that are going to be written
-	kept   bool                      // it knows the standard streams
-	heard  atomic.Pointer[os.Signal] // that which has ended the command
-
-	outlived chan os.Signal // takes SIGPIPE, nil where that ends the command at once
 }
 
 // main carries out a command line and returns the exit code.

@@ -26,4 +26,14 @@
 //
 // The folder standin has a driver for machines without a GPU. Tests load it in place of CUDA's: it
 // checks ordering and plumbing, not CUDA.
+//
+// # Layers
+//
+// From below; a file uses names of its own layer and of those before it.
+//
+//	driver: bind.go bind_none.go library.go device.go gpu.go carried.go kernels.go
+//	executions: execution.go ops.go graph.go measure.go watch.go
+//	plans: prepare.go issue.go step.go pieces.go programs.go mail.go
+//	hosts: wires.go apart.go worker.go
+//	executor: cuda.go
 package cuda

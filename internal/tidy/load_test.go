@@ -216,13 +216,15 @@ var forSnippets = sync.OnceValues(func() (types.Importer, error) {
 	return compiled(list), err
 })
 
-// snippet type-checks a file of package path, to try a rule on.
-func snippet(t *testing.T, path, code string) *source {
+// snippet type-checks files of package path, to try a rule on.
+func snippet(t *testing.T, path string, codes ...string) *source {
 	t.Helper()
 	s := &source{path: path, fset: token.NewFileSet()}
-	f, err := parser.ParseFile(s.fset, "bad.go", code, syntax)
-	require.NoError(t, err)
-	s.files = []*ast.File{f}
+	for i, code := range codes {
+		f, err := parser.ParseFile(s.fset, fmt.Sprintf("bad%d.go", i), code, syntax)
+		require.NoError(t, err)
+		s.files = append(s.files, f)
+	}
 	imports, err := forSnippets()
 	require.NoError(t, err)
 	require.NoError(t, s.check(imports))

@@ -26,4 +26,16 @@
 // caller simulates all ranks with another engine. It does not support devices that go on before
 // their bytes have left, rendezvous, one-sided steps, kernels and launches. The rules of time are
 // those of package model; TestAgreement compares all numbers with those of sim/event.
+//
+// # Layers
+//
+// From below; a file uses names of its own layer and of those before it.
+//
+//	groups: symmetry.go links.go
+//	classes: partition.go script.go
+//	engine: fold.go engine.go connection.go fifo.go fluid.go stall.go
+//	cycles: probe.go steady.go
+//	refinement: refinement.go effects.go queues.go flowing.go refined.go
+//	uneven: uneven.go unevenway.go unevenlane.go unevenend.go
+//	choice: either.go
 package fold

@@ -40,4 +40,16 @@
 // The package depends on no engine, keeps no queue of messages in flight, and its results do not
 // depend on the order of calls. eager.go has sends that a lane does not wait for. incremental.go
 // and sortedshares.go are two ways of updating MaxMin; balance.go has the sums that both keep.
+//
+// # Layers
+//
+// From below; a file uses names of its own layer and of those before it.
+//
+//	time: moment.go tie.go
+//	environment: network.go env.go cutting.go
+//	rules: rules.go eager.go gpu.go
+//	kernels: grid.go tiling.go cache.go cut.go
+//	links: fifo.go fluid.go multimem.go
+//	rates: fairrates.go drain.go maxmin.go incremental.go sortedshares.go balance.go
+//	results: totals.go log.go detail.go counter.go
 package model
