@@ -13,12 +13,12 @@
 //
 //	values: value.go encode.go
 //	columns: columns.go headings.go known.go resultcolumns.go numericscolumns.go
-//	  measuredcolumns.go programcolumns.go
+//	  measuredcolumns.go programcolumns.go logged.go
 //	results: json.go table.go picks.go matrix.go stream.go csv.go
 //	notes: librarynotes.go ncclmodel.go differencevalue.go differencetext.go summary.go
 //	tables: numericstext.go pivot.go pivottext.go nccltests.go ncclformat.go nccltable.go
 //	explanations: explaintext.go explainjson.go verifytext.go verifyjson.go gradienttext.go
 //	programs: programpasses.go programtext.go programexplain.go
 //	commands: estimatetext.go measuredtext.go calibratetext.go calibratejson.go calibratenccl.go
-//	  tunetext.go importtext.go
+//	  tunetext.go importtext.go comparetext.go
 package report

@@ -33,6 +33,7 @@
 //	results: run.go all.go protocol.go result.go bound.go benchmark.go held.go numerics.go
 //	  backward.go gradientlaw.go compare.go shared.go verify.go sizes.go convert.go
 //	executions: carry.go inputs.go backwarddata.go executors.go measured.go validate.go
+//	  logged.go
 //	programs: program.go programof.go programfile.go programmodule.go programchoose.go
 //	  programprove.go programverify.go programestimate.go programexecute.go programnumbers.go
 //	  programtrace.go programexposed.go programattribute.go programexplain.go

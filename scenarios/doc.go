@@ -24,6 +24,7 @@
 //	  topologykeys.go
 //	machines: devicekeys.go protocols.go ranges.go nccl.go hardware.go
 //	collectives: point.go size.go splits.go teams.go tensor.go backward.go benchmark.go
+//	  measured.go
 //	programs: program.go programfile.go programgroup.go programloops.go programpasses.go
 //	scenarios: load.go expand.go variant.go every.go idle.go filename.go only.go newpoint.go
 //	  refusal.go examples.go

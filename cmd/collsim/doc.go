@@ -11,12 +11,13 @@
 // From below; a file uses names of its own layer and of those before it.
 //
 //	terminal: app.go streams.go columns.go progress.go signals.go
-//	errors: errors.go hints.go complete.go
+//	errors: errors.go hints.go complete.go terms.go
 //	executors: list.go executors.go worker.go devices.go secret.go
 //	outputs: files.go outputs.go named.go dataout.go pivot.go schedules.go
 //	pictures: pictures.go curves.go networkplot.go numericsplot.go claims.go
 //	runs: run.go validate.go scatter.go ncclformat.go programs.go
 //	commands: init.go initnetwork.go machines.go check.go explain.go tune.go calibrate.go
 //	  calibratenccl.go calibratetables.go verify.go convert.go
+//	  compare.go
 //	main: main.go
 package main

@@ -46,4 +46,18 @@
 // what messages did (expandmessage.go, expandway.go) and what they waited for. The tests compare it
 // with a log that an observer of all that happens writes during the run (happening.go). The package
 // knows no other engine, and nothing of traces and critical paths.
+//
+// # Layers
+//
+// From below; a file uses names of its own layer and of those before it.
+//
+//	log: log.go logmessage.go logorder.go logway.go loggpu.go happening.go
+//	connections: connection.go message.go way.go
+//	links: link.go requests.go packet.go uncontended.go flow.go flowwatch.go forward.go
+//	ahead: stream.go backlog.go rendezvous.go multimem.go
+//	gpus: gpu.go brackets.go launch.go kernels.go gpuwatch.go
+//	lanes: lane.go step.go sizes.go repeat.go calls.go
+//	loop: engine.go loop.go progress.go stall.go period.go snapshot.go
+//	reading: expandrecord.go expandcount.go expandway.go expandwhy.go expandmessage.go
+//	  expandshare.go expandlane.go expand.go
 package event
