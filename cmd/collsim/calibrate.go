@@ -137,8 +137,8 @@ func (o *calibrateFlags) register(f *pflag.FlagSet) {
 		"largest message")
 	f.IntVar(&o.repetitions, "repetitions", 0, "measure each experiment `N` times; the scenario's")
 	f.IntVar(&o.warmup, "warmup", -1, "and execute it `N` times before; the scenario's")
-	f.StringArrayVar(&o.from, "from", nil, "fit published tables: a log of nccl-tests, CSV or the like, "+
-		"in `FILE`; further files may follow as arguments")
+	f.StringArrayVar(&o.from, "from", nil, "fit published tables: a log of nccl-tests, CSV or the "+
+		"like, in `FILE`; further files may follow as arguments")
 	f.IntVar(&o.table, "table", 0, "of several tables in a file take the `N`th")
 	f.StringVar(&o.kind, "kind", "", "take the tables of this `KIND`, and those that do not say so "+
 		"as being of it")
