@@ -25,6 +25,7 @@ type Call struct {
 	Kind         collective.Kind
 	Size         unit.Bytes
 	Time, Spread unit.Time
+	BusBW        float64 // GB/s, by Time; 0 if not known
 }
 
 // Candidate is a cause with its simulated times, one for each call. One is 0 where there is none.

@@ -270,7 +270,7 @@ func callsOf(r *run.Report) (calls []diagnose.Call, err error) {
 				"ranks and %v, which the scenario does", p.Spec.Kind, p.Asked, p.Spec.Ranks, p.Spec.Type)}
 		}
 		calls = append(calls, diagnose.Call{Kind: one.Point.Spec.Kind, Size: one.Point.Asked,
-			Time: one.Logged.Time, Spread: one.Logged.Spread})
+			Time: one.Logged.Time, Spread: one.Logged.Spread, BusBW: one.Logged.BusBW})
 	}
 	return calls, nil
 }
@@ -303,7 +303,7 @@ func drawDiagnosis(name, log string, d *diagnose.Diagnosis) error {
 			of := curve(&all, one.name, c.Kind.String())
 			of.Look = look
 			if one.times[i] > 0 {
-				insert(of, c.Size, float64(c.Size)/float64(one.times[i])*1e3) // GB/s
+				insert(of, c.Size, c.BusBW*float64(c.Time)/float64(one.times[i]))
 			}
 		}
 	}
