@@ -20,5 +20,5 @@
 //	explanations: explaintext.go explainjson.go verifytext.go verifyjson.go gradienttext.go
 //	programs: programpasses.go programtext.go programexplain.go
 //	commands: estimatetext.go measuredtext.go calibratetext.go calibratejson.go calibratenccl.go
-//	  tunetext.go importtext.go comparetext.go
+//	  tunetext.go importtext.go comparetext.go diagnose.go
 package report

@@ -104,7 +104,8 @@ func (r *Result) isOf(row *measured.Row) bool {
 		(row.Ranks == 0 || row.Ranks == spec.Ranks) &&
 		(row.Nodes == 0 || p.Teams != nil || row.Nodes == p.Topology.Nodes) &&
 		is(row.Type, spec.Type.String(), spec.Type.NCCL()) && is(row.Op, OpOf(*spec), "none") &&
-		(row.Algorithm == "" || r.doneBy(row.Algorithm, row.Protocol))
+		(row.Algorithm == "" || row.Algorithm == r.Algorithm.String() ||
+			r.doneBy(row.Algorithm, row.Protocol))
 }
 
 // doneBy reports whether a result was carried out by an algorithm, and a protocol if that is given,

@@ -109,6 +109,7 @@ func table() []row {
 		{path: "hw/lab", ours: hw + " hw/host hw/mpi hw/gate"},
 		{path: "fidelity", ours: "unit"},
 		{path: "compare", ours: "dtype fidelity formats/measured unit"},
+		{path: "diagnose", ours: "collective fidelity scenarios topology unit"},
 		{path: "plots", ours: "trace topology unit",
 			modules: []string{"gonum.org/v1/plot",
 				"golang.org/x/image/font", "golang.org/x/image/math/fixed", // plot's fonts
@@ -120,10 +121,11 @@ func table() []row {
 			modules: []string{"github.com/BurntSushi/toml"}},
 		{path: "run", ours: toHW + " hw/calibrate machine internal/parallel"},
 		{path: "report", ours: "algos/nccl run program scenarios collective unit device schedule " +
-			"formats formats/measured compare fidelity hw hw/calibrate reference sim bounds proof"},
+			"formats formats/measured compare diagnose fidelity hw hw/calibrate reference sim bounds " +
+			"proof"},
 		{path: ".", ours: "run report scenarios"},
 		{path: "cmd/collsim",
-			ours: ". run report compare plots machine hw/... internal/diag internal/output " +
+			ours: ". run report compare diagnose plots machine hw/... internal/diag internal/output " +
 				"internal/memory " + toHW,
 			modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 		{path: "internal/cpu"},
