@@ -29,8 +29,8 @@ func scheduleTerms() []term {
 		{"peer", "The rank that another one sends to or receives from in a step."},
 		{"root", "The rank that broadcast and scatter begin at, and reduce and gather end at."},
 		{"collective, kind",
-			"An operation of several ranks together, such as all_reduce: which kinds there are, " +
-				"`collsim list kinds` prints."},
+			"An operation of several ranks together: all_reduce, all_gather, reduce_scatter, " +
+				"all_to_all, broadcast and others. `collsim list algorithms` prints those of each."},
 		{"algorithm",
 			"How a collective is done: who sends what to whom, in which order. `collsim list " +
 				"algorithms` prints all."},
