@@ -37,7 +37,7 @@ type agreement struct {
 //
 //	go test ./sim -run TestEnginesAgree -timeout 0 -v -args -runs 1000000
 func TestEnginesAgree(t *testing.T) {
-	runs := tier.Raced(70, 100, 6_000)
+	runs := tier.Raced(70, 100, 3_000)
 	if *agreementRuns > 0 {
 		runs = *agreementRuns
 	}

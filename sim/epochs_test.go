@@ -119,7 +119,7 @@ func laid(t testing.TB, ranks int, parts []schedule.Part) *schedule.Schedule {
 // in every figure and every part, on any machine; also where layers are almost equal.
 func TestStretchesArePlayed(t *testing.T) {
 	skipped, all := 0, 0
-	simtest.Law(t, tier.Of(600, 20000), "in stretches", func(t testing.TB, rng *rand.Rand) bool {
+	simtest.Law(t, tier.Of(600, 8000), "in stretches", func(t testing.TB, rng *rand.Rand) bool {
 		launched := rng.IntN(4) > 0
 		s := layered(t, rng, launched)
 		env := simtest.Env(t, rng, s.Spec.Ranks)

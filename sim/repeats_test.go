@@ -57,7 +57,7 @@ func simulated(t *trace.Trace, track int32) []trace.Interval {
 // leaves out is that of sim/event, on every lane of the ranks that stand for others.
 func TestRepeats(t *testing.T) {
 	folded, cut := 0, 0
-	runs := tier.Raced(40, 50, 5000)
+	runs := tier.Raced(40, 50, 2000)
 	check := func(i int, s *schedule.Schedule, env sim.Env) {
 		got, err := sim.Run(s, env, sim.Options{Trace: true, Engine: sim.Fold})
 		var not *sim.NotFolded

@@ -32,7 +32,7 @@ func TestTrees(t *testing.T) {
 	}{{collective.AllReduce, "double-binary-tree"}, {collective.AllReduce, "binomial"},
 		{collective.Broadcast, "binomial"}, {collective.Reduce, "binomial"},
 		{collective.Gather, "binomial"}, {collective.Scatter, "binomial"}}
-	runs, refused := tier.Of(150, 4000), 0
+	runs, refused := tier.Of(150, 1500), 0
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 19))
 		ranks := 2 + rng.IntN(70)

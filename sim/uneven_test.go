@@ -26,7 +26,7 @@ import (
 // TestUneven: with a few slow or late ranks and links, classes that are simulated with a time for
 // each rank tell what sim/event does.
 func TestUneven(t *testing.T) {
-	simulated, runs := 0, tier.Raced(100, 400, 15_000)
+	simulated, runs := 0, tier.Raced(100, 400, 6_000)
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 71))
 		s, env := agreementKinds[[]string{"uneven", "ties"}[i%2]](t, rng)

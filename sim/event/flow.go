@@ -12,7 +12,7 @@ import (
 type flows struct {
 	*model.Drain                      // by the numbers of messages; nil: none flows
 	queue        flat.Heap[unit.Time] // of messages that will
-	least        int // flows for which there is room at first
+	least        int                  // flows for which there is room at first
 }
 
 func (f *flows) isOn() bool { return f.Drain != nil }

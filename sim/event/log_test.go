@@ -29,7 +29,7 @@ func TestLogByWay(t *testing.T) {
 // testLog compares the logs of random runs, which have to meet so many kinds of things.
 func testLog(t *testing.T, seed uint64, kinds []string,
 	draw func(testing.TB, *rand.Rand) (*schedule.Schedule, model.Env)) {
-	runs, met, causes := tier.Raced(140, 140, 7_500), map[string]int{}, map[model.Awaited]int{}
+	runs, met, causes := tier.Raced(140, 140, 3_000), map[string]int{}, map[model.Awaited]int{}
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), seed))
 		s, env := draw(t, rng)

@@ -20,7 +20,7 @@ import (
 // path, also from a log that is only opened, and all of a trace. What fails does so in the same
 // words.
 func TestLogTells(t *testing.T) {
-	runs, logged, failed := tier.Raced(50, 70, 7_500), map[string]int{}, 0
+	runs, logged, failed := tier.Raced(50, 70, 3_000), map[string]int{}, 0
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 23))
 		s, env := loggedCase(t, rng)

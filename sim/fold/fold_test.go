@@ -25,7 +25,7 @@ import (
 // lane and link by link, or the same stall, or that it does not simulate them.
 func TestAgreement(t *testing.T) {
 	simulated, stalled, jumped, numbered, why := 0, 0, 0, 0, map[string]int{}
-	runs := tier.Raced(200, 200, 12_000)
+	runs := tier.Raced(200, 200, 5_000)
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 3))
 		s := simtest.Symmetric(t, rng, rng.IntN(4) == 0)
@@ -206,7 +206,7 @@ func unfolded(r *model.Totals) *model.Totals {
 // and routes finds: the same orbits, numbers in them, and ports.
 func TestNumberedOrbits(t *testing.T) {
 	known := 0
-	for i := range tier.Raced(100, 150, 3_000) {
+	for i := range tier.Raced(100, 150, 1_500) {
 		rng := rand.New(rand.NewPCG(uint64(i), 29))
 		ranks := []int{4, 6, 8, 12, 16}[rng.IntN(5)]
 		env := simtest.SymmetricEnv(t, rng, ranks)

@@ -32,7 +32,7 @@ func pods(t *testing.T) *topology.Graph {
 func TestForgotten(t *testing.T) {
 	const ranks = 64
 	forgotten := int64(0)
-	for i := range tier.Raced(4, 12, 500) {
+	for i := range tier.Raced(4, 12, 200) {
 		rng := rand.New(rand.NewPCG(uint64(i), 41))
 		var peers []int
 		for range 60 {

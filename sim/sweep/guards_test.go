@@ -112,7 +112,7 @@ func TestNoPeriods(t *testing.T) {
 // that much happens at one time because of something else, loops are simulated by periods, and what
 // follows them finds the same waves as in sim/event.
 func TestInstantLinks(t *testing.T) {
-	runs, simulated, byPeriods := tier.Raced(200, 600, 20_000), 0, 0
+	runs, simulated, byPeriods := tier.Raced(200, 600, 8_000), 0, 0
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 11))
 		s, env := loopsAndBursts(t, rng), model.Env{Device: device.Ideal(), Sharing: model.FIFO,

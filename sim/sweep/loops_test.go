@@ -93,7 +93,7 @@ func looped(t testing.TB, rng *rand.Rand) *schedule.Schedule {
 
 // TestLoops: schedules of loops end when sim/event says.
 func TestLoops(t *testing.T) {
-	runs, simulated, byPeriods, why := tier.Raced(150, 150, 20_000), 0, 0, map[string]int{}
+	runs, simulated, byPeriods, why := tier.Raced(150, 150, 8_000), 0, 0, map[string]int{}
 	times := []unit.Time{0, 100 * unit.Nanosecond, 100 * unit.Nanosecond, 333 * unit.Nanosecond}
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 11))

@@ -47,7 +47,7 @@ func TestAgreement(t *testing.T) {
 		}},
 	}
 	for k, kind := range kinds {
-		runs, simulated, periods, why := tier.Raced(150, 150, 10_000), 0, 0, map[string]int{}
+		runs, simulated, periods, why := tier.Raced(150, 150, 4_000), 0, 0, map[string]int{}
 		for i := range runs {
 			rng := rand.New(rand.NewPCG(uint64(i), uint64(k)))
 			s, env := kind.of(rng)
@@ -77,7 +77,7 @@ func TestAgreement(t *testing.T) {
 // TestPeriods: schedules with long loops, on networks where no two ranks are equal, end when
 // sim/event says, lane by lane. Most of them are replayed by periods.
 func TestPeriods(t *testing.T) {
-	runs, byPeriods := tier.Raced(60, 150, 3_000), 0
+	runs, byPeriods := tier.Raced(60, 150, 1_500), 0
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 9))
 		ranks := 9 + rng.IntN(24)
