@@ -159,15 +159,13 @@ const helpText = `collsim simulates collective communication: proof, numbers, ti
 
   collsim example:ring                run an example
   collsim example:ring --timeline -   and draw who does what when
-
   collsim FILE|example:NAME|- …       run scenarios (= collsim run): one table
   collsim init [KIND]                 print a scenario to begin with
   collsim check|explain|tune FILE …   its cost, what decides it, NCCL's best way
   collsim verify|import|export FILE   prove, read, write schedules of others
   collsim validate|calibrate FILE     execute it for real and compare; measure
-  collsim compare A B                 two scenarios, result files or logs
-  collsim list|schema|version|help    what there is to try; more help
-  collsim help TERM                   what busbw, rail, LL128, … mean
+  collsim compare|diagnose A B        hold two logs or runs together; find a cause
+  collsim list|schema|version|help    what there is to try; help busbw: a term
 
   --json, --csv FILE|-             JSON instead of the table; a line a result
   --timeline FILE.svg|png|pdf|-    draw each result, as text with -

@@ -16,7 +16,7 @@ type term struct {
 	means string
 }
 
-// terms is the glossary that `collsim help TERM` prints, by subject.
+// terms lists the glossary that `collsim help TERM` prints, by subject.
 func terms() []term { return slices.Concat(scheduleTerms(), networkTerms(), resultTerms()) }
 
 // scheduleTerms lists the words for who does what.
