@@ -54,7 +54,8 @@ func (out *outputs) claimPoint(index int, p *scenarios.Point) error {
 	return out.claimData(index, p.Backward())
 }
 
-// claimDrawings claims the files of what is drawn of a point, or of a program.
+// claimDrawings claims the files of all drawings of a point or a program. Two results that would be
+// drawn into one file are an error.
 func (out *outputs) claimDrawings(index int, p *scenarios.Point) error {
 	for _, d := range drawings() {
 		name, err := out.picture(d, index, p)
@@ -63,7 +64,7 @@ func (out *outputs) claimDrawings(index int, p *scenarios.Point) error {
 		}
 		for _, name := range out.pictures(d, p, name) {
 			err := out.app.take(name, "the "+d.what+" of "+p.ID)
-			if many(err) {
+			if sharesFile(err) {
 				return out.manyPictures(name)
 			}
 			if err != nil {
@@ -91,8 +92,8 @@ func (out *outputs) pictures(d drawing, p *scenarios.Point, name string) []strin
 	return names
 }
 
-// many reports whether an error is that of two results in one file.
-func many(err error) bool {
+// sharesFile reports whether an error is that of two results in one file.
+func sharesFile(err error) bool {
 	var clash *output.Clash
 	return errors.As(err, &clash) && !clash.Kept
 }
