@@ -58,14 +58,14 @@ func (out *outputs) claimPoint(index int, p *scenarios.Point) error {
 // drawn into one file are an error.
 func (out *outputs) claimDrawings(index int, p *scenarios.Point) error {
 	for _, d := range drawings() {
-		name, err := out.picture(d, index, p)
+		name, err := out.fileOf(d, index, p)
 		if err != nil {
 			return err
 		}
-		for _, name := range out.pictures(d, p, name) {
+		for _, name := range out.filesOf(d, p, name) {
 			err := out.app.take(name, "the "+d.what+" of "+p.ID)
 			if sharesFile(err) {
-				return out.manyPictures(name)
+				return out.sharedFileError(name)
 			}
 			if err != nil {
 				return err
@@ -75,8 +75,8 @@ func (out *outputs) claimDrawings(index int, p *scenarios.Point) error {
 	return nil
 }
 
-// pictures returns all files of a point that belong to a drawing of this name.
-func (out *outputs) pictures(d drawing, p *scenarios.Point, name string) []string {
+// filesOf returns all files of a point that belong to a drawing of this name.
+func (out *outputs) filesOf(d drawing, p *scenarios.Point, name string) []string {
 	if name == "" || name == "-" {
 		return nil
 	}
@@ -98,8 +98,8 @@ func sharesFile(err error) bool {
 	return errors.As(err, &clash) && !clash.Kept
 }
 
-// manyPictures returns the error of several results that would be drawn into one file.
-func (out *outputs) manyPictures(name string) error {
+// sharedFileError returns the error of several results that would be drawn into one file.
+func (out *outputs) sharedFileError(name string) error {
 	results := 0
 	for _, s := range out.scenarios {
 		results += len(s.Points) + len(s.Programs)

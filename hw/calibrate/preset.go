@@ -201,8 +201,9 @@ func (p *printer) figure(key string, f *Fit, parameter int, show func(float64) s
 	p.printf("%s\n", line)
 }
 
-// support says what a fitted figure rests on: its 95 % confidence interval, and the number and
-// median error of the points that depend on it. show formats a value of the figure.
+// support says what a fitted figure rests on. It formats the 95 % confidence interval, and the
+// number and median error of the points that depend on the figure. show formats a value of the
+// figure.
 func (p *printer) support(f *Fit, parameter int, show func(float64) string) string {
 	e, q := &f.Estimates[parameter], f.Depends(parameter)
 	low, high := e.Low, e.High

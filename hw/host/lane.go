@@ -275,8 +275,8 @@ func (l *lane) awaits() error {
 	return nil
 }
 
-// spot returns where the lane's sub-step is in the schedule, with owner as the rank whose memory is
-// accessed: the lane's own rank, or the peer of a get or put.
+// spot returns where the lane's sub-step is in the schedule. owner is the rank whose memory is
+// accessed: the lane's own, or the peer of a get or put.
 func (l *lane) spot(owner int) schedule.Spot {
 	return schedule.Spot{Rank: owner, Channel: l.channel, Slice: int(l.cursor.Slice()),
 		Part: l.part}

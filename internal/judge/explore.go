@@ -165,8 +165,8 @@ func (x *explorer) beginning() *state {
 	return s
 }
 
-// divide makes the integer lists of a state successive slices of s.numbers, so that clone copies
-// all of them at once and encode writes all of them at once. The arguments are their lengths.
+// divide makes the integer lists of a state successive slices of s.numbers. So clone copies them
+// all at once, and encode writes them all at once. The arguments are their lengths.
 func (s *state) divide(cells, lanes, ranks, streams int) {
 	rest := s.numbers
 	for _, part := range []struct {

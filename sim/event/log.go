@@ -70,8 +70,8 @@ const (
 	mostPage   = 1 << 13
 )
 
-// packetKinds is the number of links with a kind of their own for data: the next kind, for all
-// other links, is then the last that fits into the bits above numberBits.
+// packetKinds is the number of links with a kind of their own for data. The next kind, of all other
+// links, is then the last that fits into the bits above numberBits.
 const packetKinds = 1<<(32-numberBits) - 1 - aPacket
 
 // ownKinds returns how many links, from the first of a route on, have an entry kind to themselves.
