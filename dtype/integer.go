@@ -27,7 +27,9 @@ func integer[T whole](t Type) kernel[T] {
 	}
 }
 
-// nearestWhole returns the conversion from float64.
+// nearestWhole returns the conversion from float64 to the nearest integer, ties to even. Values out
+// of range become the lowest or highest integer, and NaN becomes 0. t is T's entry in the table:
+// from it come T's width and sign.
 func nearestWhole[T whole](t Type) func(x float64) T {
 	bits := 8*table[t].width - 1
 	lowest, highest := T(1)<<bits, ^(T(1) << bits) // of a signed type

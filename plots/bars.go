@@ -69,11 +69,14 @@ func (p *panel) makeLevels() {
 	}
 }
 
+// levelsOn joins successive intervals until they are wide enough to be seen. The level of each
+// group is their mean, weighted by time, as a share of wholeLevel.
 func (p *panel) levelsOn(steps []trace.Interval) (list []level) {
 	for n := 0; n < len(steps); {
 		from, sum := steps[n].Start, 0.0
 		to := from
 		for n < len(steps) && (to == from || p.x(steps[n].End)-p.x(from) < barLeast) {
+			// float64 rounds the product: no machine fuses it with the addition.
 			sum += float64(float64(steps[n].Bytes) * float64(steps[n].End-steps[n].Start))
 			to = steps[n].End
 			n++

@@ -138,9 +138,10 @@ func newValueAxis(highest float64, most int) valueAxis {
 	}
 }
 
-// newLogAxis returns the logarithmic axis that holds both values. Up to three decades it runs from
-// a 1, 2 or 5 to another, all with labels, and within one decade there are more. A longer axis runs
-// from a power of ten to another.
+// newLogAxis returns the logarithmic axis that holds both values. It runs from the last tick at or
+// below the lowest value to the first tick at or above the highest. Ticks are at 1, 2 and 5 times
+// powers of ten, or at six digits if all are within one decade. An axis over more than three
+// decades has ticks at powers of ten only.
 //
 // REQUIRES: 0 < lowest <= highest, finite.
 func newLogAxis(lowest, highest float64) valueAxis {
@@ -156,11 +157,11 @@ func newLogAxis(lowest, highest float64) valueAxis {
 	}
 	ticks := a.ticks()
 	for _, v := range ticks[:len(ticks)-1] {
-		if v <= lowest {
+		if v <= lowest { // the last one stays
 			a.from = log10(v)
 		}
 	}
-	for _, v := range slices.Backward(ticks) {
+	for _, v := range slices.Backward(ticks) { // so the lowest one stays
 		if v >= highest && log10(v) > a.from {
 			a.end = log10(v)
 		}

@@ -111,12 +111,13 @@ func cutLanes(groups []rankTracks, most int) (cut bool) {
 	return cut
 }
 
-// choose returns for each rank whether it is shown.
+// choose returns for each rank whether its rows are shown, at most `most` in all. The first ranks
+// take up to half of the rows. Those that finish last fill the rest, where all their rows fit.
 func choose(groups []rankTracks, most int) []bool {
 	chosen := make([]bool, len(groups))
 	room := most
-	take := func(g int, keep int) {
-		if n := len(groups[g].tracks); !chosen[g] && room-n >= keep {
+	take := func(g int, free int) { // if so many rows stay free
+		if n := len(groups[g].tracks); !chosen[g] && room-n >= free {
 			chosen[g] = true
 			room -= n
 		}

@@ -46,7 +46,8 @@ func pipelines(x *plan) (*plan, error) {
 	return y.total("pipeline", x, prose.Plural(len(y.piped), "pipeline")), nil
 }
 
-// kindOf returns a key that is equal for ops that take equal times, as a pipeline and separately.
+// kindOf returns a key of a chain of ops. Chains with equal keys take equal times, as a pipeline
+// and one op after the other.
 func kindOf(ops []resolved) string {
 	var b strings.Builder
 	for i := range ops {

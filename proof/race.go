@@ -244,7 +244,8 @@ func (r *racer) receive(at *schedule.Visit) {
 }
 
 // publish attaches the lane's clock at the end of a sub-step to the messages that the sub-step
-// sends. put is its first put.
+// sends. put is its first put, numbered as by begin, and the next puts follow. putOf keeps the put
+// of each message, since receiving the message ends the put's writes.
 func (r *racer) publish(at *schedule.Visit, put int32, now clock) {
 	for i, handle := range at.Out {
 		if handle < 0 {
@@ -303,9 +304,11 @@ func (r *racer) acknowledge(at *schedule.Visit, now clock) {
 	}
 }
 
-// accesses checks all accesses of a sub-step for races. put is its first put: reads of its sources
-// last until that put is flushed.
+// accesses checks all accesses of a sub-step for races. put is its first put, numbered as by begin.
+// Reads of its sources last until that put is flushed, and the put's writes until its message is
+// received. Other writes have put 0. A copy onto itself writes nothing.
 func (r *racer) accesses(at *schedule.Visit, put int32) {
+	const read, write = false, true
 	s := at.Step
 	for i := range s.From {
 		f := &s.From[i]
@@ -314,36 +317,36 @@ func (r *racer) accesses(at *schedule.Visit, put int32) {
 		}
 		switch f.Kind {
 		case schedule.Local:
-			r.region(at, int(at.Rank), &f.Region, false, put)
+			r.region(at, int(at.Rank), &f.Region, read, put)
 		case schedule.Get:
-			r.region(at, int(f.Peer.Rank), &f.Region, false, put)
+			r.region(at, int(f.Peer.Rank), &f.Region, read, put)
 		}
 		for _, rank := range f.Team {
-			r.region(at, int(rank), &f.Region, false, put)
+			r.region(at, int(rank), &f.Region, read, put)
 		}
 	}
 	for i := range s.To {
 		if !ontoItself(r.s, at, &s.To[i]) {
-			r.region(at, int(at.Rank), &s.To[i], true, 0)
+			r.region(at, int(at.Rank), &s.To[i], write, 0)
 		}
 	}
 	for i := range s.Send {
 		d := &s.Send[i]
 		switch {
 		case d.Put && d.Message():
-			r.region(at, int(d.Peer.Rank), &d.Region, true, put)
+			r.region(at, int(d.Peer.Rank), &d.Region, write, put)
 			put++
 		case d.Put && d.Team == nil:
-			r.region(at, int(d.Peer.Rank), &d.Region, true, 0)
+			r.region(at, int(d.Peer.Rank), &d.Region, write, 0)
 		}
 		for _, rank := range d.Team {
-			r.region(at, int(rank), &d.Region, true, 0)
+			r.region(at, int(rank), &d.Region, write, 0)
 		}
 	}
 }
 
-// begin makes the state of each put of a sub-step. It returns the number of the first, plus 1; 0 if
-// there is none.
+// begin makes the state of each put of a sub-step. It returns the first one's index in puts plus 1,
+// and 0 without puts.
 func (r *racer) begin(at *schedule.Visit) int32 {
 	first := int32(0)
 	_, stays := at.Step.Puts()

@@ -134,7 +134,9 @@ func (m *meaningCheck) line(n int) error {
 	return nil
 }
 
-// workOut computes a line on the present values, once.
+// workOut computes a line's result from the present versions of its operands, the first time it is
+// called. A line is unwritten if the schedule has not written an operand: no result can be right
+// then, and none is computed.
 func (m *meaningCheck) workOut(n int) (err error) {
 	l, state := &m.v.lines[n], &m.state[n]
 	if state.isWorkedOut {
@@ -159,7 +161,8 @@ func (m *meaningCheck) sizeOn(l *line, k int) int64 {
 	return l.spec.Out(k)
 }
 
-// isUnwritten reports whether an operand of a line is unwritten: then no result of it can be right.
+// isUnwritten reports whether the schedule has not written all elements that a line reads. It
+// counts the elements of the first gap as wrong.
 func (m *meaningCheck) isUnwritten(l *line) bool {
 	for k, rank := range l.ranks {
 		for i, from := range l.from {

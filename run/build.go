@@ -65,15 +65,15 @@ func (s *Scenario) make(p *scenarios.Point, a scenarios.Algorithm) (*made, error
 		if err != nil {
 			return nil, err
 		}
-		m.take(f)
+		m.keepFile(f)
 		m.whole = f.Schedule
 		m.members = []member{{m.whole, 1}}
 		return m, nil
 	}
-	if err := relayed(p, a); err != nil {
+	if err := relayed(p, a); err != nil { // NCCL relays through members of a team only
 		return nil, &illegal{err}
 	}
-	bySize := map[int]int{} // place in members
+	bySize := map[int]int{} // index in members: teams of one size share a schedule
 	teams := make([]schedule.Part, len(p.Teams))
 	for i, ranks := range p.Teams {
 		at, ok := bySize[len(ranks)]
@@ -85,7 +85,7 @@ func (s *Scenario) make(p *scenarios.Point, a scenarios.Algorithm) (*made, error
 			at = len(m.members)
 			bySize[len(ranks)] = at
 			m.members = append(m.members, member{schedule: built.Schedule})
-			m.take(built)
+			m.keepFile(built)
 		}
 		m.members[at].teams++
 		teams[i] = schedule.Part{Ranks: ranks, Schedule: m.members[at].schedule}
@@ -95,9 +95,9 @@ func (s *Scenario) make(p *scenarios.Point, a scenarios.Algorithm) (*made, error
 	return m, err
 }
 
-// take keeps the file of a schedule that is stored in another format than our text form. Such a
+// keepFile keeps the file of a schedule that is stored in another format than our text form. Such a
 // file has a fixed number of ranks, so all teams that execute it share one file.
-func (m *made) take(f *formats.File) {
+func (m *made) keepFile(f *formats.File) {
 	if f.Format != formats.Text {
 		m.file = f
 	}

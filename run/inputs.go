@@ -193,8 +193,9 @@ func (s *Scenario) judgeData(p *scenarios.Point, held int) *scenarios.Refusal {
 	return nil
 }
 
-// judgeInputs refuses inputs of ranks that have none, as collective.Communication.Shapes does:
-// those of broadcast and scatter but the root's. Rows of one array have no name, and may be there.
+// judgeInputs refuses a file with inputs of ranks that pass none, as Communication.Shapes does:
+// those of a broadcast or scatter but the root's. A single array has rows for all ranks; its reader
+// leaves out the rows of such ranks, and they are not refused.
 func (s *Scenario) judgeInputs(p *scenarios.Point) *scenarios.Refusal {
 	if p.Data.Input == "" || p.Spec.Kind == collective.Custom {
 		return nil

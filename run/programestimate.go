@@ -16,9 +16,9 @@ const (
 	flopTime     = 0.1      // nanoseconds of an operation of a kernel: vectors of eight, and a miss
 )
 
-// EstimateProgram lowers a program and counts its steps. Of a call by "fastest" all that it may
-// turn out to be are counted, each alone; in the program itself it is taken to be the first that
-// can do it.
+// EstimateProgram lowers a program and estimates its steps, memory and time. A call by "fastest"
+// adds the simulation of each candidate algorithm alone. Which one wins is not known yet, so the
+// program is lowered with the first candidate that can carry out the call.
 func (s *Scenario) EstimateProgram(p *scenarios.ProgramPoint) (_ *Estimate, err error) {
 	defer func() { err = s.located(err) }()
 	e, err := s.estimateProgram(p, runs)

@@ -20,14 +20,15 @@ func (v *view) preset(t *Topology) bool {
 	return ok
 }
 
-// What flat is to think of the number of ranks, if it is none.
+// What flat takes for a number of ranks that its caller does not know.
 const (
-	needed  = 0  // the table has it, or should
-	implied = -1 // it follows from the rest of the scenario
+	needed  = 0  // the table must give it, by ranks or by keys from which it follows
+	implied = -1 // it follows from other tables: flat does not read it
 )
 
-// flat reads the parameters of the preset of one table. ranks is their number where the table does
-// not say it, or needed, or implied. Whether the parameters go together is Build's to say.
+// flat reads the parameters of the preset of the table under. ranks is the number of ranks if the
+// table does not give it, or needed, or implied. ok is false where a value is missing or of the
+// wrong type, which has been reported. topology.Build checks that the values go together.
 func (v *view) flat(under string, ranks int) (p topology.Params, ok bool) {
 	at := under + "."
 	if n := v.d.tableNode(under); n != nil && n.shape != table {
@@ -36,7 +37,7 @@ func (v *view) flat(under string, ranks int) (p topology.Params, ok bool) {
 	p.Preset, ok = need[string](v, at+"preset", "a preset is expected")
 	preset := topology.Lookup(p.Preset)
 	takes := preset.Takes
-	whole := func(key string, into *int) {
+	whole := func(key string, into *int) { // absent, it stays 0
 		if slices.Contains(takes, key) {
 			v.use(at + key)
 			n, _, readable := fetch[int64](v, at+key)
@@ -256,8 +257,8 @@ func (v *view) seating(t *Topology) bool {
 	return ok1 && ok2
 }
 
-// spreads reports whether ECMP is what one would expect: the first of equal ways of a network with
-// spines is the same switch for everybody, which no such network is built for.
+// spreads reports whether routing is ECMP where no key says it: in a network with spines. Without
+// ECMP all messages would take the first of equal paths, over the same spine.
 func (t *Topology) spreads() bool {
 	return slices.ContainsFunc([]*topology.Params{&t.params, t.params.Node, t.params.Network},
 		func(p *topology.Params) bool {

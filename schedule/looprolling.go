@@ -1,7 +1,7 @@
 package schedule
 
-// maxBody bounds the length, in nodes, of a loop's body that roll looks for. In programs that are
-// written out (Assemble) it is maxTile, since a loop over tiles there repeats all that a lane does.
+// maxBody bounds the nodes of a loop body that roll looks for, and maxTile does in programs that
+// are written out (Assemble). A loop over tiles there repeats everything that a lane does.
 const (
 	maxBody = 64
 	maxTile = 512

@@ -37,15 +37,17 @@ type Schedule struct {
 	mirrored []bool
 	isEven   []bool // of each buffer: EvenBlocks
 	role     func(rank int32) *code
-	cast     *cast // of Plan.Roles
+	cast     *cast // of Plan.Roles: ranks of one role share its code, with peers of their own
 	even     bool  // ranks differ in order only: see Plan.Even
 
-	parts  []part      // composed, on tensors
-	teams  []Part      // composed, as teams
+	parts  []part      // composed of the calls of a program, on its tensors
+	teams  []Part      // composed of schedules of disjoint teams
 	member []placement // of each rank: its team
 }
 
-// Program returns the program of a rank. It is a pure function of the schedule and the rank.
+// Program returns the program of a rank. A composed schedule joins it from its parts, or takes it
+// from the rank's team. Otherwise it is the code of the rank's role. It is a pure function of the
+// schedule and the rank.
 func (s *Schedule) Program(rank int) *Program {
 	if s.parts != nil {
 		return s.composedProgram(rank)

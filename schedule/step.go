@@ -249,7 +249,8 @@ func (s *Step) Name() string {
 	return s.Verb().String()
 }
 
-// String spells the bits in order.
+// String joins the words of the bits that are set, in the order of the data: recvReduceCopySend. A
+// reduction without messages is reduce, whether it copies or not. No bit set is nop.
 func (v Verb) String() string {
 	if v == Reduces || v == Reduces|Copies {
 		return "reduce"

@@ -153,14 +153,17 @@ func (l *leaving) nearestOf(p *parts, gpu, nic int32) (link int32) {
 	return link
 }
 
-// via returns the GPU of a rank's node through which a message leaves by a NIC, −1 for none.
+// via returns the GPU of a rank's node through which a message leaves by a NIC, −1 for none. It is
+// the first of the rank's team whose nearest NIC that is, and which the rank reaches directly. PXN
+// writes into its memory over NVLink, and no GPU between them relays.
 func (g *Graph) via(src int, nic int32) int32 {
 	p, l := g.parts, g.leaving
 	node, gpu := p.place(g.Ranks[src])
 	for other := range p.gpus {
-		switch {
-		case p.attached[l.near[other]].nic != nic || !l.has(src, p.at(node, other)):
-		case other == gpu || g.isDirect(gpu, other):
+		if p.attached[l.near[other]].nic != nic || !l.has(src, p.at(node, other)) {
+			continue
+		}
+		if other == gpu || g.isDirect(gpu, other) {
 			return other
 		}
 	}

@@ -158,16 +158,19 @@ func (m *model) switchChunks() (all, tree int64) {
 	return all, cmp.Or(m.env.nvlsMax, tree)
 }
 
-// switchTuning returns ncclNvlsTuning (transport/nvls.cc), for NICs that have a GPU each on their
-// own PCIe switch.
+// switchTuning returns ncclNvlsTuning (transport/nvls.cc): the channels of NVLS, the most bytes of
+// its chunks (all), and of NVLSTree's (tree). It holds for NICs that have a GPU each on their own
+// PCIe switch.
 func (m *model) switchTuning() (channels int, all, tree int64) {
-	switch channels, all = 16, 128<<10; {
-	case m.generation() == blackwell && m.nodes == 1:
+	channels, all = 16, 128<<10
+	isBlackwell := m.generation() == blackwell
+	switch {
+	case isBlackwell && m.nodes == 1:
 		return m.blackwellHeads[0], all, all
-	case m.generation() == blackwell && !m.tunesBlackwell:
-		channels = m.blackwellHeads[1]
-		fallthrough
-	case m.generation() < blackwell:
+	case m.generation() < blackwell || isBlackwell && !m.tunesBlackwell:
+		if isBlackwell {
+			channels = m.blackwellHeads[1]
+		}
 		if m.nodes >= 4 {
 			return channels, all, 64 << 10
 		}

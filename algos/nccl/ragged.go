@@ -65,8 +65,9 @@ func (x *p2p) raggedOf(skipsEmpty bool) (*ragged, error) {
 	return r, nil
 }
 
-// list makes the chunks of a buffer its blocks. A rank that has fewer than another has empty ones
-// behind them.
+// list cuts a buffer into one block for each chunk of its messages, peer by peer. splits[from][to]
+// counts the elements of a message. Every rank gets as many blocks as the rank with the most
+// chunks; the last ones may be empty.
 func (r *ragged) list(b schedule.Buffer, splits [][]int64) {
 	ranks, most := len(splits), 0
 	rows := make([][]int64, ranks)

@@ -68,8 +68,9 @@ func Table() (all []algos.Algorithm) {
 				return !Way{x, Simple}.legal(kind)
 			})
 			if len(among) > 0 {
-				all = append(all, row(algos.Algorithm{Name: a.name, About: a.about, When: a.when,
-					Kinds: []collective.Kind{kind}, Source: "NCCL 2.30.7 " + a.source}, among...))
+				all = append(all, withChoice(algos.Algorithm{Name: a.name, About: a.about,
+					When: a.when, Kinds: []collective.Kind{kind},
+					Source: "NCCL 2.30.7 " + a.source}, among...))
 			}
 		}
 	}
@@ -128,8 +129,9 @@ func judged(spec collective.Spec, param func(string) string) collective.Spec {
 	return spec
 }
 
-// row completes an algorithm that chooses among some of NCCL's.
-func row(a algos.Algorithm, among ...Algorithm) algos.Algorithm {
+// withChoice completes an entry of the table that leaves the choice among some of NCCL's algorithms
+// to NCCL's tuner. It adds their parameters, and the plan and the picks of that choice.
+func withChoice(a algos.Algorithm, among ...Algorithm) algos.Algorithm {
 	if slices.ContainsFunc(among, Algorithm.usesSwitch) {
 		a.Params = append(a.Params, algos.Param{Name: nvlsParam, Value: algos.AsSwitch,
 			About: "whether there is NVLS, true or false, as NCCL_NVLS_ENABLE says; switch is where the " +
@@ -159,7 +161,8 @@ func row(a algos.Algorithm, among ...Algorithm) algos.Algorithm {
 		if err != nil {
 			return err
 		}
-		if p.Spec.Ranks == 1 && (among[0].usesSwitch() || among[0].isCollNet()) { // could two or not
+		if p.Spec.Ranks == 1 && (among[0].usesSwitch() || among[0].isCollNet()) {
+			// One rank sends nothing, but is refused where two could not use the switch.
 			_, err := s.model(&spec)
 			p.Lane = func(*schedule.Lane) {}
 			return err

@@ -7,9 +7,9 @@ import (
 	"collsim/schedule"
 )
 
-// writeBroadcast writes MPI_Bcast.
+// writeBroadcast writes MPI_Bcast. known is false for an algorithm that is not one of Open MPI's.
 func (c Choice) writeBroadcast(p *schedule.Plan) (known bool) {
-	c, ends := c.settled(p.Spec.Count, p.Spec.Ranks, p.Spec.Type)
+	c, ends := c.settled(p.Spec.Count, p.Spec.Ranks, p.Spec.Type) // ends of blocks; nil: segments
 	c.cut(p, ends)
 	v := vector{count: p.Spec.Count, from: schedule.Input, keep: !p.Spec.InPlace,
 		blocks: max(len(ends), 1)}
@@ -18,8 +18,8 @@ func (c Choice) writeBroadcast(p *schedule.Plan) (known bool) {
 }
 
 // A vector is the data of a broadcast: so many elements in so many blocks. At the root it is in the
-// input, or already in the output. keep copies it from the input to the output, too, since MPI's
-// broadcast has only one buffer.
+// input, or already in the output. With keep, the root also copies its input to its output, since
+// MPI's broadcast has only one buffer.
 type vector struct {
 	count  int64
 	from   schedule.Buffer

@@ -77,10 +77,11 @@ func recursiveHalving(l *schedule.Lane) {
 	}
 }
 
-// butterfly exchanges halves between partners at distance 1, 2, 4, …; the lower one's operand is
-// the left one. Each then has the blocks of the number with the same bits in the opposite order,
-// and sends them there. If mirrored (at powers of two), blocks were put in that order before, and
-// each has its own.
+// butterfly halves the blocks in each round, between partners at distance 1, 2, 4, …; the lower
+// one's operand is the left one. It works on the fold's q numbers, a power of two; the other ranks
+// pass their data to a neighbour first. A number ends with the blocks of its mirror, the number
+// with its bits reversed, and sends them there. If mirrored (at powers of two only), the blocks are
+// reordered at the start instead, and each number ends with its own.
 func butterfly(l *schedule.Lane, mirrored bool) {
 	f := foldOf(l.Ranks, 1)
 	if mirrored {
@@ -93,7 +94,7 @@ func butterfly(l *schedule.Lane, mirrored bool) {
 		l.Recv(f.rank(f.mirror(l.Rank/2)), l.Out(0))
 		return
 	}
-	me, at := f.number(l.Rank), 0
+	me, at := f.number(l.Rank), 0 // at is the first of the blocks that it still adds up
 	for d, n := 1, f.q/2; d < f.q; d, n = 2*d, n/2 {
 		peer, give := f.rank(me^d), at+n
 		if me&d != 0 {
@@ -112,7 +113,7 @@ func butterfly(l *schedule.Lane, mirrored bool) {
 		return
 	}
 	owner := f.rank(at) // at is now the mirror of me
-	if at < f.rest {
+	if at < f.rest {    // and stands for a pair of ranks
 		l.Send(owner-1, l.Scratch(owner-1))
 	}
 	if owner == l.Rank {

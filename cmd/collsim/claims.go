@@ -54,17 +54,18 @@ func (out *outputs) claimPoint(index int, p *scenarios.Point) error {
 	return out.claimData(index, p.Backward())
 }
 
-// claimDrawings claims the files of what is drawn of a point, or of a program.
+// claimDrawings claims the files of all drawings of a point or a program. Two results that would be
+// drawn into one file are an error.
 func (out *outputs) claimDrawings(index int, p *scenarios.Point) error {
 	for _, d := range drawings() {
-		name, err := out.picture(d, index, p)
+		name, err := out.fileOf(d, index, p)
 		if err != nil {
 			return err
 		}
-		for _, name := range out.pictures(d, p, name) {
+		for _, name := range out.filesOf(d, p, name) {
 			err := out.app.take(name, "the "+d.what+" of "+p.ID)
-			if many(err) {
-				return out.manyPictures(name)
+			if sharesFile(err) {
+				return out.sharedFileError(name)
 			}
 			if err != nil {
 				return err
@@ -74,8 +75,8 @@ func (out *outputs) claimDrawings(index int, p *scenarios.Point) error {
 	return nil
 }
 
-// pictures returns all files of a point that belong to a drawing of this name.
-func (out *outputs) pictures(d drawing, p *scenarios.Point, name string) []string {
+// filesOf returns all files of a point that belong to a drawing of this name.
+func (out *outputs) filesOf(d drawing, p *scenarios.Point, name string) []string {
 	if name == "" || name == "-" {
 		return nil
 	}
@@ -91,14 +92,14 @@ func (out *outputs) pictures(d drawing, p *scenarios.Point, name string) []strin
 	return names
 }
 
-// many reports whether an error is that of two results in one file.
-func many(err error) bool {
+// sharesFile reports whether an error is that of two results in one file.
+func sharesFile(err error) bool {
 	var clash *output.Clash
 	return errors.As(err, &clash) && !clash.Kept
 }
 
-// manyPictures returns the error of several results that would be drawn into one file.
-func (out *outputs) manyPictures(name string) error {
+// sharedFileError returns the error of several results that would be drawn into one file.
+func (out *outputs) sharedFileError(name string) error {
 	results := 0
 	for _, s := range out.scenarios {
 		results += len(s.Points) + len(s.Programs)

@@ -57,7 +57,7 @@ func (out *outputs) claimData(index int, p *scenarios.Point) error {
 		case errors.As(err, &clash) && clash.Kept:
 			return out.refuse(index, p, key, "the input would be overwritten", "")
 		case clash != nil:
-			return out.manyPictures(name)
+			return out.sharedFileError(name)
 		case err != nil:
 			return err
 		}

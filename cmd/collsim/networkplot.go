@@ -40,7 +40,7 @@ func (out *outputs) claimNetworks() error {
 			}
 			seen[p.Topology] = name
 			err := out.app.take(name, "the network of "+p.ID)
-			if many(err) {
+			if sharesFile(err) {
 				return &usageError{File: name, Text: "several networks, one file",
 					Hint: "choose with --only, or put what they differ in into the name: {ranks}, " +
 						"{topology.nodes} or another swept key in braces ({id} tells all apart)"}

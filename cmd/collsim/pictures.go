@@ -85,8 +85,8 @@ func (out *outputs) pattern(d drawing, index int) string {
 
 func placeholder() *regexp.Regexp { return regexp.MustCompile(`\{[^{}]*\}`) }
 
-// picture returns the file to which a point's drawing goes, "" for none.
-func (out *outputs) picture(d drawing, index int, p *scenarios.Point) (string, error) {
+// fileOf returns the file to which a point's drawing goes, "" for none.
+func (out *outputs) fileOf(d drawing, index int, p *scenarios.Point) (string, error) {
 	pattern := out.pattern(d, index)
 	flag := *out.flags.drawn[d.what]
 	if pattern == "" || pattern == "-" && flag != "" {
@@ -116,7 +116,7 @@ func (out *outputs) picture(d drawing, index int, p *scenarios.Point) (string, e
 
 // draw draws a result, or a program. One that came to no end has no picture.
 func (out *outputs) draw(d drawing, index int, of *subject) error {
-	name, err := out.picture(d, index, of.point)
+	name, err := out.fileOf(d, index, of.point)
 	if err != nil || name == "" || of.trace == nil {
 		return err
 	}

@@ -101,7 +101,9 @@ func (c *caster) begin(s *strand) {
 	c.begun, c.least = map[int]bool{}, map[int]int{}
 }
 
-// input returns the location of a rank's own operand.
+// input returns the location of the strand's part of a rank's own operand. The input of an
+// all-gather is the rank's own block alone, cut into the strands of that rank. Every other input
+// has the blocks of all ranks, cut into all strands.
 func (c *caster) input() transfers.Blocks {
 	if c.plan.Spec.Kind == collective.AllGather {
 		return transfers.At(schedule.Input, c.strand.local)
@@ -109,7 +111,9 @@ func (c *caster) input() transfers.Blocks {
 	return transfers.At(schedule.Input, c.strand.number)
 }
 
-// result returns the location where a rank stores what it receives, sums included.
+// result returns the location where a rank stores what it receives of the strand, sums included.
+// The output of a reduce-scatter is the root's own block alone; other ranks hold their sums in
+// scratch.
 func (c *caster) result(rank int) transfers.Blocks {
 	if c.plan.Spec.Kind != collective.ReduceScatter {
 		return transfers.At(schedule.Output, c.strand.number)
@@ -120,7 +124,7 @@ func (c *caster) result(rank int) transfers.Blocks {
 	return transfers.At(schedule.Scratch, c.strand.number)
 }
 
-// keep copies the root's share to its output, where it is already if in place.
+// keep copies the root's part of the strand to its output. In place, it is there already.
 func (c *caster) keep() {
 	if root := int32(c.tree.root); !c.plan.Spec.InPlace {
 		c.plan.Moves = append(c.plan.Moves, transfers.Move{From: root, To: root, Source: c.input(),

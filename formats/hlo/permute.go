@@ -138,7 +138,8 @@ func slicedOf(of, starts *shape) (list []*shape) {
 	return list
 }
 
-// pairs returns, by rank, its target and its source; −1 for none.
+// pairs returns, by rank, its target and its source; −1 for none. The mode says whether the numbers
+// of source_target_pairs are replicas, partitions or ranks.
 func (e *emitter) pairs(i *instr, by mode) (to, from []int, err error) {
 	text, _ := i.attr("source_target_pairs")
 	fail := func(format string, args ...any) ([]int, []int, error) {
@@ -157,7 +158,8 @@ func (e *emitter) pairs(i *instr, by mode) (to, from []int, err error) {
 			return fail("pairs of 0 to %d are expected", e.numbers(by)-1)
 		}
 		for _, team := range e.teams([][]int64{pair}, by) {
-			for k := range len(team) / 2 { // for each partition of both
+			// A pair of replicas has all partitions of the source, then all of the target.
+			for k := range len(team) / 2 {
 				a, b := team[k], team[k+len(team)/2]
 				if to[a] >= 0 || from[b] >= 0 {
 					return fail("%v: each sends, and receives, once", pair)

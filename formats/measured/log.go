@@ -45,12 +45,13 @@ type logReader struct {
 	open      *openRow
 }
 
-// openRow is a row that may go on.
+// openRow holds a row to which later lines of the same process may add words, since programs print
+// rows in pieces.
 type openRow struct {
-	who           string
+	who           string // the process
 	prefix, words []word
-	pieces        int
-	err           *ParseError // why it is none as it stands, if it can be none
+	pieces        int         // of lines
+	err           *ParseError // why the words are no row, once they are enough for one
 }
 
 // read reads a line, or a piece of one.

@@ -10,8 +10,10 @@ import (
 )
 
 // Read reads an MSCCL XML file of any dialect and lowers it. Thread block b of GPU g is lane b of
-// rank g. The tile loop of the runtime is a loop over the tiles of the cuts. A file that the
-// runtimes' parsers refuse, or a size that they leave to NCCL, is a *foreign.Error.
+// rank g. The runtime's loop over tiles becomes a loop of the schedule, whose cuts have as many
+// tiles. It returns a *foreign.Error for a file that the runtimes' parsers refuse. It also returns
+// one where the runtimes fall back to NCCL's own algorithms, such as for a count that the chunks do
+// not divide.
 func Read(r io.Reader, o foreign.Options) (*foreign.File, error) {
 	if o.File == "" {
 		o.File = "msccl"

@@ -107,7 +107,8 @@ func (s *splitter) combine(passes bool) (value area, stored bool) {
 	return value, owned && len(s.a.to) > 0 && s.same(value, s.a.to[0])
 }
 
-// message adds an op that receives a source, and also sends it if its kind does.
+// message adds an op that receives one of the act's sources, by its index. A kind that reduces adds
+// the value in from. The result goes to to, and to the act's only send if the kind sends.
 func (s *splitter) message(k kind, source int, from, to area) {
 	o := op{k, s.a.in[source], -1, from, to}
 	if k.sends() {

@@ -49,7 +49,7 @@ type group struct {
 	gpus, nics []string
 	rate       unit.Rate // of the wires
 	isOwn      bool      // the switch above its GPUs has no others
-	at         *tag
+	at         *tag      // what they stand below; nil: not known yet
 }
 
 // cpus adds the processors. The rate between any two is that of the wire between one pair.
@@ -234,7 +234,8 @@ func (t *tree) device(name string) {
 	}
 }
 
-// nics adds the NICs of a group.
+// nics adds the NICs of a group below its tag. A group that nothing has placed goes below the first
+// processor. A name other than nic and a number has no tag.
 func (t *tree) nics(g *group) {
 	at := g.at
 	if at == nil {

@@ -182,7 +182,7 @@ func (p *printer) figure(key string, f *Fit, parameter int, show func(float64) s
 	unlimited := key == "bandwidth" && e.Value < 1e12/float64(fastestLink)
 	switch {
 	case e.Known:
-		line = fmt.Sprintf("%s = %q  # %s", key, value, p.why(f, parameter, show))
+		line = fmt.Sprintf("%s = %q  # %s", key, value, p.support(f, parameter, show))
 	case p.quiet:
 		p.printf("# %s is not known: %s%s\n", key, e.Why, bound)
 		return
@@ -201,8 +201,10 @@ func (p *printer) figure(key string, f *Fit, parameter int, show func(float64) s
 	p.printf("%s\n", line)
 }
 
-// why formats a figure's interval, and the error of the points that depend on it.
-func (p *printer) why(f *Fit, parameter int, show func(float64) string) string {
+// support says what a fitted figure rests on. It formats the 95 % confidence interval, and the
+// number and median error of the points that depend on the figure. show formats a value of the
+// figure.
+func (p *printer) support(f *Fit, parameter int, show func(float64) string) string {
 	e, q := &f.Estimates[parameter], f.Depends(parameter)
 	low, high := e.Low, e.High
 	if strings.Contains(e.Name, perByte) {
@@ -251,7 +253,7 @@ func (p *printer) rateNote(what string, f *Fit, parameter int) {
 // note writes a figure as a comment.
 func (p *printer) note(what string, f *Fit, parameter int, show func(float64) string) {
 	if e := &f.Estimates[parameter]; e.Known {
-		p.printf("# %s: %s (%s)\n", what, show(e.Value), p.why(f, parameter, show))
+		p.printf("# %s: %s (%s)\n", what, show(e.Value), p.support(f, parameter, show))
 	} else {
 		p.printf("# %s: not known, %s\n", what, e.Why)
 	}

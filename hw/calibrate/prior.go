@@ -117,10 +117,11 @@ type search struct {
 	factors []float64 // predicted time over model, at the best point
 }
 
-// A plane is a linear function of the costs of figures.
+// A plane approximates a predicted time by a linear function of the figures' costs (Prior.cost),
+// around one point.
 type plane struct {
-	at    float64 // value at zero costs
-	parts []float64
+	at    float64   // time at zero costs
+	parts []float64 // by figure: derivative of the time by its cost
 }
 
 // costs returns the costs of the figures at a point.

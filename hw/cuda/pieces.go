@@ -8,29 +8,30 @@ import (
 // whole marks the only source of an operand that is the step's only one.
 const whole = first | begins | ends
 
-// compute plans the calculation of a step's value and its storage. Operands that this GPU cannot
-// access are copied to it first, and results from it afterwards. If a destination overlaps a source
-// at another offset, the value is computed in scratch memory first.
+// compute plans the calculation of a step's value and its storage. Operands that a kernel of this
+// GPU cannot access are copied to it first, and results from it afterwards. If a destination
+// overlaps a source at another offset, the value is computed in scratch memory first.
 func (p *execution) compute(l *lane, operands []operand, destinations [][]run, n int64) error {
 	w := p.workOf(l, operands)
-	if !w.copies || l.engine != schedule.CopyEngine {
-		for i := range operands {
-			if p.touches(l, operands[i].runs) {
-				continue
-			}
-			room, err := p.scratch(l, n)
-			if err != nil {
-				return err
-			}
-			if err := p.transfer(l, operands[i].runs, room); err != nil {
-				return err
-			}
-			operands[i].runs = room
+	// The driver copies between any two GPUs.
+	byDriver := w.copies && l.engine == schedule.CopyEngine
+	reaches := func(runs []run) bool { return byDriver || p.touches(l, runs) }
+	for i := range operands {
+		if reaches(operands[i].runs) {
+			continue
 		}
+		room, err := p.scratch(l, n)
+		if err != nil {
+			return err
+		}
+		if err := p.transfer(l, operands[i].runs, room); err != nil {
+			return err
+		}
+		operands[i].runs = room
 	}
 	var near, far [][]run
 	for _, d := range destinations {
-		if p.touches(l, d) || w.copies && l.engine == schedule.CopyEngine {
+		if reaches(d) {
 			near = append(near, d)
 		} else {
 			far = append(far, d)

@@ -275,9 +275,11 @@ func (l *lane) awaits() error {
 	return nil
 }
 
-// spot returns the position of the sub-step in the schedule, as seen from a rank.
-func (l *lane) spot(number int) schedule.Spot {
-	return schedule.Spot{Rank: number, Channel: l.channel, Slice: int(l.cursor.Slice()), Part: l.part}
+// spot returns where the lane's sub-step is in the schedule. owner is the rank whose memory is
+// accessed: the lane's own, or the peer of a get or put.
+func (l *lane) spot(owner int) schedule.Spot {
+	return schedule.Spot{Rank: owner, Channel: l.channel, Slice: int(l.cursor.Slice()),
+		Part: l.part}
 }
 
 // computes computes a kernel and stores its result. For an opaque kernel, it waits as long as that

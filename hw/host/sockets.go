@@ -32,7 +32,8 @@ func (n *sockets) write(l *lane, rank int32, do func(k *socket) error) error {
 	return nil
 }
 
-// send implements network.
+// send implements network: it writes a frame with the parcel's bytes. Without a parcel the message
+// has no bytes, and its size is −1.
 func (n *sockets) send(l *lane, out *outbound, p *parcel) error {
 	f := frame{kind: frameMessage, epoch: n.mesh.epoch.Load(), size: -1}.of(out.Connection)
 	return n.write(l, out.To, func(k *socket) error {
@@ -46,7 +47,9 @@ func (n *sockets) send(l *lane, out *outbound, p *parcel) error {
 	})
 }
 
-// put implements network.
+// put implements network: it writes a frame with the bytes, and their places in the home buffer.
+// With out, the frame also delivers the message. Without, the peer acknowledges it, and landed
+// waits for as many acknowledgements as unlanded counts.
 func (n *sockets) put(l *lane, to target, value []byte, out *outbound) error {
 	f := frame{kind: frameSilent, fromLane: int32(l.index)}
 	if out != nil {
@@ -58,7 +61,7 @@ func (n *sockets) put(l *lane, to target, value []byte, out *outbound) error {
 	return n.write(l, to.rank, func(k *socket) error { return k.write(f, to.spans, value) })
 }
 
-// landed implements network: it waits for acknowledgements.
+// landed implements network: it waits for the acknowledgements of silent puts.
 func (n *sockets) landed(l *lane, except int32) error {
 	for rank, puts := range l.unlanded {
 		if rank == except {
@@ -81,7 +84,7 @@ func (n *sockets) landed(l *lane, except int32) error {
 	return nil
 }
 
-// get implements network.
+// get implements network: it writes a request, and waits for the bytes (answered).
 func (n *sockets) get(l *lane, from target, dst []byte) error {
 	l.reply.mu.Lock()
 	l.reply.into, l.reply.came = dst, false
@@ -99,7 +102,7 @@ func (n *sockets) get(l *lane, from target, dst []byte) error {
 	}, "what it gets", from.rank, 0)
 }
 
-// free implements network.
+// free implements network: it writes a credit. A connection with any number of slots needs none.
 func (n *sockets) free(l *lane, in *inbound) error {
 	if in.slots == 0 {
 		return nil

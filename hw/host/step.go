@@ -133,11 +133,11 @@ func (l *lane) copies() bool {
 	return true
 }
 
-// places returns where the elements of a region are in the memory of a rank, in bytes.
+// places returns where the elements of a region are in the memory of its owner, in bytes.
 func (l *lane) places(
-	dst []schedule.Span, number int, g *schedule.Region,
+	dst []schedule.Span, owner int, g *schedule.Region,
 ) (home schedule.Buffer, spans []schedule.Span) {
-	return l.rank.Places(dst, l.spot(number), g)
+	return l.rank.Places(dst, l.spot(owner), g)
 }
 
 // first returns the value of the first source: a message's own parcel, or a copy.

@@ -165,7 +165,8 @@ func (x *explorer) beginning() *state {
 	return s
 }
 
-// divide slices numbers into the other lists.
+// divide makes the integer lists of a state successive slices of s.numbers. So clone copies them
+// all at once, and encode writes them all at once. The arguments are their lengths.
 func (s *state) divide(cells, lanes, ranks, streams int) {
 	rest := s.numbers
 	for _, part := range []struct {

@@ -206,8 +206,9 @@ func (w *walk) toStart(s *model.StepRecord) {
 	w.back(Overhead, -1, s.Start)
 }
 
-// before returns the step that the start of another waited for. The walk goes on from that step's
-// end if atEnd, else from the D at which it sent a message.
+// before goes from the start S of a step to what S waited for last, and returns the step that did
+// it. The walk continues at that step's end E if atEnd, else at D, when its messages asked for
+// links. Where S is the end of that step, no piece is added.
 func (w *walk) before(s *model.StepRecord) (next int32, atEnd bool) {
 	switch s.Awaited {
 	case model.Arrival:
@@ -217,7 +218,8 @@ func (w *walk) before(s *model.StepRecord) (next int32, atEnd bool) {
 		w.departure(s.By, Transfer)
 		return w.sentBy(s.By)
 	case model.Places:
-		return s.By, w.log.Step(s.By).End <= w.at // else only some of its blocks have ended
+		// The kernel freed places when its first blocks ended, maybe before its own end.
+		return s.By, w.log.Step(s.By).End <= w.at
 	case model.CopyEngine:
 		return s.By, true
 	case model.EventPost:

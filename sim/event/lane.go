@@ -173,7 +173,7 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 	if e.rendezvous.isOn() && !e.rendezvous.postReceives(i) {
 		return at, false
 	}
-	if e.gpu != nil && e.gpu.dispatches(i) {
+	if e.gpu != nil && e.gpu.dispatches(i) { // the step starts when its places on SMs are free
 		return at, false
 	}
 	l.named = l.named[:0]
@@ -190,7 +190,7 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 		}
 		at = model.Later(at, e.conns.message(m).at)
 	}
-	l.receives, e.plain = int32(len(l.named)), true
+	l.receives, e.plain = int32(len(l.named)), true // until a send is more than a bare message
 	for k := range s.Send {
 		d := &s.Send[k]
 		if d.Packet || d.Line || d.Relaxed || !d.Message() {
@@ -207,13 +207,15 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 		}
 		at = model.Later(at, t)
 	}
-	if l.cursor.Slice() == 0 {
+	if l.cursor.Slice() == 0 { // a step awaits its events once, before its first slice
 		t, ok := e.events(i)
 		if !ok {
 			return at, false
 		}
 		at = model.Later(at, t)
 	}
+	// A lane that runs ahead of what it sends needs a place in its queue of posts, or room in its
+	// buffer.
 	if e.ahead.goesOn() && !e.ahead.room(i, &at) {
 		l.waits = forPost
 		return at, false

@@ -70,13 +70,18 @@ const (
 	mostPage   = 1 << 13
 )
 
-// ownKinds returns how many links of a route, from the first on, have an entry kind of their own.
-// These have an entry only if the packet had to wait there.
+// packetKinds is the number of links with a kind of their own for data. The next kind, of all other
+// links, is then the last that fits into the bits above numberBits.
+const packetKinds = 1<<(32-numberBits) - 1 - aPacket
+
+// ownKinds returns how many links, from the first of a route on, have an entry kind to themselves.
+// Such a link has an entry only if the packet had to wait there. All later links share the next
+// kind and all have entries: with one absent, nobody could say which.
 func (k entryKind) ownKinds() int8 {
 	if k == aPacket {
-		return 3
+		return int8(packetKinds)
 	}
-	return 1
+	return 1 // of requests and answers
 }
 
 // on returns the kind of a link's entry, from that of the first link on the route.

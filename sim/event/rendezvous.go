@@ -164,12 +164,14 @@ func (r *rendezvous) requestCame(m int32, at model.Moment) {
 	r.answer(m, n)
 }
 
-// answer answers a request that has come and whose receive is posted.
+// answer sends the answer to message m, whose request has come and whose receive n is posted. It
+// sets out at the later of the two.
 func (r *rendezvous) answer(m, n int32) {
 	e := r.e
-	x, p := e.conns.message(m), r.posted.At(n)
-	at := model.Later(x.at, p.at)
-	x.kind, x.isHere, x.key = answer, false, p.key
+	x, receive := e.conns.message(m), r.posted.At(n)
+	at := model.Later(x.at, receive.at)
+	// The receiver sends the answer: among its requests for links it has the place of the receive.
+	x.kind, x.isHere, x.key = answer, false, receive.key
 	x.route = e.links.wayBack(x.route)
 	if at.T > x.at.T {
 		e.log.waits(aReceive, x.entry, at.T)

@@ -69,13 +69,13 @@ func (x *script) write(rules *model.Rules, p *schedule.Program, lane int) (why s
 		for i := range step.From {
 			if step.From[i].Kind == schedule.Message {
 				a.receives = append(a.receives, x.end(&x.ins, lane, &step.From[i].Peer))
-				why = twice(a.receives, &step.From[i].Peer, why)
+				why = refusal(a.receives, &step.From[i].Peer, why)
 			}
 		}
 		for i := range step.Send {
 			d := &step.Send[i]
 			a.sends = append(a.sends, x.end(&x.outs, lane, &d.Peer))
-			if why = twice(a.sends, &d.Peer, why); d.Framing() != schedule.Bare || d.Relaxed {
+			if why = refusal(a.sends, &d.Peer, why); d.Framing() != schedule.Bare || d.Relaxed {
 				why = "a message is none that it knows"
 			}
 		}
@@ -96,12 +96,14 @@ const (
 	mostWritten = 1 << 21
 )
 
-// twice explains why the last of a step's messages cannot be simulated; otherwise it returns why as
-// it was given.
-func twice(wires []int32, p *schedule.Peer, why string) string {
-	last := len(wires) - 1
-	for _, other := range wires[:last] {
-		if other == wires[last] {
+// refusal returns why a script cannot hold the last of a step's messages. ends lists their ends, of
+// script.ins or script.outs, and p is the last one's peer. A script takes one message a connection
+// in a step, and FIFO only. Where nothing speaks against the message, refusal returns why, the
+// reason found before it.
+func refusal(ends []int32, p *schedule.Peer, why string) string {
+	last := len(ends) - 1
+	for _, other := range ends[:last] {
+		if other == ends[last] {
 			return "a step has two messages of one connection"
 		}
 	}

@@ -243,12 +243,14 @@ func newUneven(s *schedule.Schedule, env *model.Env, sym *symmetry, net *links) 
 	return q
 }
 
-// begin returns the times at which a lane can start, for each rank of a class.
+// begin returns the times at which a lane can start, rank by rank of a class. Push joins equally
+// spaced times into one ramp. A profile of more than q.most ramps is refused.
 func (q *uneven) begin(class int32, hasSteps bool) ramp.Profile {
 	var p ramp.Profile
 	for n := range q.size {
 		at := q.rules.Begin(q.sym.rank(class, n), hasSteps).T
-		if p = p.Push(ramp.Ramp{From: n, At: at}, 1); len(p) > q.most {
+		const oneRank = 1
+		if p = p.Push(ramp.Ramp{From: n, At: at}, oneRank); len(p) > q.most {
 			q.refuse("too many ranks differ")
 			break
 		}

@@ -79,7 +79,8 @@ func (w Work) ceilOver(d uint64) uint64 {
 }
 
 // Alone returns how long n bytes of a lane's message flow if no other flow uses a link of its
-// route; slowest is the least bandwidth of these. It is not ok if the rate is 0.
+// route. The rate is the least of the lane's pace, which the step's messages to so many peers
+// share, and the slowest link's. ok is false if the rate is 0.
 func (r *Rules) Alone(rank, peers int32, slowest unit.Rate, n unit.Bytes) (t unit.Time, ok bool) {
 	rate := min(r.PaceRate(rank, peers), FluidRate(slowest))
 	if rate == 0 {

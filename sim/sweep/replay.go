@@ -190,8 +190,12 @@ func (p *period) aligned(s section, arrivalsOn, slotsOn []int32) {
 	}
 }
 
-// row replays the period once, turn by turn, each with all messages that it sends. Since the
-// requests of a link come from one lane or over one other link, each link is asked in order.
+// row simulates one repetition of the period: each turn, a sub-step of a lane, with the messages
+// that it sends. row numbers the repetition and selects the row of the tables of arrivals and free
+// slots. It reports false where messages ask a link in another order than was guessed.
+//
+// Turns need no sorting by time: all requests of a link come from one lane, or over one other link,
+// and so already in order.
 func (p *period) row(row int32) bool {
 	for i := range int32(len(p.turns) - 1) {
 		t, next, class := &p.turns[i], &p.turns[i+1], int32(0)
@@ -230,8 +234,9 @@ func (p *period) row(row int32) bool {
 	return true
 }
 
-// cross has a message of a class cross its links from D on. It returns when its last byte has left
-// and when it has arrived. It is not ok where the guess was wrong.
+// cross simulates the k-th message of the period, of a size class, on its links from its step's D
+// on: done. It returns when the last byte has left its rank, and when it has arrived. ok is false
+// where another order of requests was guessed.
 func (p *period) cross(k, class int32, done stamp) (left, came stamp, ok bool) {
 	m, f := &p.puts[k], &p.figures[k*p.classes+class]
 	ask, tail := done, p.plus(done, f.lead)

@@ -40,8 +40,9 @@ type Call struct {
 	Explained       string // why the bits differ from the prediction; "" if they do not
 }
 
-// complete checks the recording.
-func (b *Bits) complete(outputs bool) error {
+// complete checks that nothing is missing in the recording, and that its calls have outputs if
+// hasOutputs, else none.
+func (b *Bits) complete(hasOutputs bool) error {
 	if len(b.Calls) == 0 && len(b.Failed) == 0 {
 		return fmt.Errorf("it has no calls, and nothing is said to have failed")
 	}
@@ -53,7 +54,7 @@ func (b *Bits) complete(outputs bool) error {
 	for i := range b.Calls {
 		c := &b.Calls[i]
 		n := max(len(c.Outputs), len(c.SHA256))
-		if len(c.Outputs)*len(c.SHA256) > 0 || (n > 0) != outputs || n > 1 && n != c.Ranks {
+		if len(c.Outputs)*len(c.SHA256) > 0 || (n > 0) != hasOutputs || n > 1 && n != c.Ranks {
 			return fmt.Errorf("call %d: outputs of %d ranks, or their checksums, are expected", i, c.Ranks)
 		}
 		if _, err := c.Spec(); err != nil {

@@ -95,21 +95,23 @@ func sums(dir string) (map[string]string, error) {
 	return listed, nil
 }
 
-// add reads a file.
+// add reads a file into the list that its name selects. Choices have the form of Bits, with calls
+// without outputs.
 func (f *Folder) add(name string, text []byte) error {
 	is := func(pattern string) bool {
 		yes, _ := filepath.Match(pattern, name)
 		return yes
 	}
+	const hasOutputs = true
 	switch {
 	case is("nccl-bits-*.json"):
 		b := &Bits{}
 		f.Bits = append(f.Bits, b)
-		return read(text, b, &b.Head, name, func() error { return b.complete(true) })
+		return read(text, b, &b.Head, name, func() error { return b.complete(hasOutputs) })
 	case is("nccl-choices*.json"):
 		b := &Bits{}
 		f.Choices = append(f.Choices, b)
-		return read(text, b, &b.Head, name, func() error { return b.complete(false) })
+		return read(text, b, &b.Head, name, func() error { return b.complete(!hasOutputs) })
 	case is("nccl-rules.json"):
 		r := &Rules{}
 		f.Rules = append(f.Rules, r)
