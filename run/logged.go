@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -85,44 +86,18 @@ func (s *Scenario) compareLogged(r *Result) {
 // isOf reports whether a measured row may be of a result's call: what the row states agrees with
 // the point. Rows of tables that state no collective are of Measured.Kind or of any.
 func (r *Result) isOf(row *measured.Row) bool {
-	p := r.Point
-	kind := row.Kind
-	if kind == 0 {
-		kind = p.Measured.Kind
+	own, stated := r.row(), *row
+	stated.Kind = cmp.Or(row.Kind, r.Point.Measured.Kind)
+	if row.Algorithm == r.Algorithm.String() {
+		stated.Algorithm, stated.Protocol = "", "" // as collsim prints it
+	} else if r.Picked.Algorithm == "" { // a log has neither the library nor parameters
+		own.Algorithm = r.Algorithm.Name[strings.Index(r.Algorithm.Name, ":")+1:]
 	}
-	spec := &p.Spec
-	size := row.Size
-	if row.PerRank {
-		size *= unit.Bytes(spec.Ranks)
+	if measured.Agree(&own, &stated) {
+		return true
 	}
-	is := func(stated string, possible ...string) bool {
-		return stated == "" || slices.ContainsFunc(possible, func(one string) bool {
-			return strings.EqualFold(stated, one)
-		})
-	}
-	return (kind == 0 || kind == spec.Kind) && (size == spec.Bytes() || size == p.Asked) &&
-		(row.Ranks == 0 || row.Ranks == spec.Ranks) &&
-		(row.Nodes == 0 || p.Teams != nil || row.Nodes == p.Topology.Nodes) &&
-		is(row.Type, spec.Type.String(), spec.Type.NCCL()) && is(row.Op, OpOf(*spec), "none") &&
-		(row.Algorithm == "" || row.Algorithm == r.Algorithm.String() ||
-			r.doneBy(row.Algorithm, row.Protocol))
-}
-
-// doneBy reports whether a result was carried out by an algorithm, and a protocol if that is given,
-// as a log names them: "Ring", "LL128".
-func (r *Result) doneBy(algorithm, protocol string) bool {
-	is := r.Picked.Algorithm
-	if is == "" {
-		_, is, _ = strings.Cut(r.Algorithm.Name, ":")
-		if is == "" {
-			is = r.Algorithm.Name
-		}
-	}
-	plain := func(name string) string {
-		return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
-	}
-	return plain(is) == plain(algorithm) &&
-		(protocol == "" || r.Picked.Protocol == "" || plain(r.Picked.Protocol) == plain(protocol))
+	own.Size = r.Point.Asked
+	return measured.Agree(&own, &stated)
 }
 
 // Unmatched lists the sizes of a file of measured times that no result of a report has, in the
@@ -178,24 +153,30 @@ func (r *Report) Rows() (rows []measured.Row) {
 		if !one.Timed || one.PerCall() == 0 {
 			continue
 		}
-		p := one.Point
-		spec := &p.Spec
-		row := measured.Row{Of: measured.Of{File: r.Scenario.File, Kind: spec.Kind,
-			Algorithm: one.Algorithm.String(), Type: spec.Type.String(), Op: OpOf(*spec),
-			Ranks: spec.Ranks}, Line: i + 1, Size: spec.Bytes(), Count: CountOf(*spec), Root: -1,
-			InPlace: spec.InPlace, Time: one.PerCall(), Wrong: -1}
-		if one.Picked.Algorithm != "" {
-			row.Algorithm, row.Protocol = one.Picked.Algorithm, one.Picked.Protocol
-		}
-		if p.Teams == nil {
-			row.Nodes = p.Topology.Nodes
-		}
-		if spec.Kind.Rooted() {
-			row.Root = spec.Root
-		}
-		row.AlgBW, _ = one.AlgBW()
-		row.BusBW, _ = one.BusBW()
+		row := one.row()
+		row.File, row.Line = r.Scenario.File, i+1
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// row returns a result as a row of a table of times.
+func (r *Result) row() measured.Row {
+	p := r.Point
+	spec := &p.Spec
+	row := measured.Row{Of: measured.Of{Kind: spec.Kind, Algorithm: r.Algorithm.String(),
+		Type: spec.Type.String(), Op: OpOf(*spec), Ranks: spec.Ranks}, Size: spec.Bytes(),
+		Count: CountOf(*spec), Root: -1, InPlace: spec.InPlace, Time: r.PerCall(), Wrong: -1}
+	if r.Picked.Algorithm != "" {
+		row.Algorithm, row.Protocol = r.Picked.Algorithm, r.Picked.Protocol
+	}
+	if p.Teams == nil {
+		row.Nodes = p.Topology.Nodes
+	}
+	if spec.Kind.Rooted() {
+		row.Root = spec.Root
+	}
+	row.AlgBW, _ = r.AlgBW()
+	row.BusBW, _ = r.BusBW()
+	return row
 }

@@ -18,7 +18,7 @@ import (
 	"collsim/unit"
 )
 
-// stub executes on goroutines, tells times of its own, and may change what comes of it.
+// stub executes on goroutines, reports times of its own, and may change the results.
 type stub struct {
 	hw.Executor
 	change func(job *hw.Job, r *hw.Result) (*hw.Result, error)

@@ -75,7 +75,7 @@ type message struct {
 	distances []int
 }
 
-// executed is what the recorded operations come to: messages in the order of their sending, and at
+// executed carries out the recorded operations: it returns messages in the order of sending, and at
 // every distance those whose sums are added to it, in this order. All ranks do the same.
 func executed(t *testing.T, ops []patOp) (sent []message, added map[int][]int) {
 	t.Helper()

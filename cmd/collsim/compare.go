@@ -73,6 +73,9 @@ func (o *compareFlags) compare(ctx context.Context, a *app, args []string) (err 
 		return err
 	}
 	if o.curves != "" {
+		if _, err := curveFormat(o.curves); err != nil {
+			return err
+		}
 		if err := a.take(o.curves, "the curves"); err != nil {
 			return err
 		}
@@ -182,11 +185,6 @@ func (o *compareFlags) note(a *app, text string) {
 // drawBoth draws the bandwidths of two tables against the size, a curve for each table and
 // collective.
 func drawBoth(name string, r *compare.Report) error {
-	format, err := plots.FormatOf(name)
-	if err != nil {
-		return &usageError{File: name, Text: "curves have no such format",
-			Hint: "let the name end in .svg, .png or .pdf"}
-	}
 	var all []plots.Series
 	add := func(side, group string, look int, c *compare.Call) {
 		of := curve(&all, side, group)
@@ -205,10 +203,6 @@ func drawBoth(name string, r *compare.Report) error {
 		add("A "+r.A, group, 0, &p.A)
 		add("B "+r.B, group, 1, &p.B)
 	}
-	content, err := plots.Curves(all, plots.CurveOptions{Format: format,
-		Title: "A and B", Caption: r.A + ", " + r.B + ", collsim " + run.Version})
-	if err != nil {
-		return &usageError{File: name, Text: err.Error()}
-	}
-	return writeFile(name, content)
+	return drawCurves(name, all, plots.CurveOptions{Title: "A and B",
+		Caption: r.A + ", " + r.B + ", collsim " + run.Version})
 }

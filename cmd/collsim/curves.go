@@ -59,9 +59,8 @@ func (out *outputs) join(index int, p *scenarios.Point) error {
 	if unknown := placeholder().FindString(name); unknown != "" {
 		return &usageError{File: pattern, Text: unknown + " stands for nothing"}
 	}
-	if _, err := plots.FormatOf(name); err != nil {
-		return &usageError{File: name, Text: "curves have no such format",
-			Hint: "let the name end in .svg, .png or .pdf"}
+	if _, err := curveFormat(name); err != nil {
+		return err
 	}
 	f := out.figureOf(name)
 	if f == nil {
@@ -322,15 +321,29 @@ func (out *outputs) writeFigures() {
 
 // writeFigure draws the curves of a figure.
 func (out *outputs) writeFigure(f *figure) error {
-	format, err := plots.FormatOf(f.name)
+	return drawCurves(f.name, f.withBounds(), out.curveOptions(f))
+}
+
+// curveFormat returns the format of a file for curves, by the end of its name.
+func curveFormat(name string) (plots.Format, error) {
+	format, err := plots.FormatOf(name)
 	if err != nil {
+		return format, &usageError{File: name, Text: "curves have no such format",
+			Hint: "let the name end in .svg, .png or .pdf"}
+	}
+	return format, nil
+}
+
+// drawCurves writes a picture of curves in the format of its name.
+func drawCurves(name string, all []plots.Series, o plots.CurveOptions) (err error) {
+	if o.Format, err = curveFormat(name); err != nil {
 		return err
 	}
-	content, err := plots.Curves(f.withBounds(), out.curveOptions(f, format))
+	content, err := plots.Curves(all, o)
 	if err != nil {
-		return &usageError{File: f.name, Text: err.Error()}
+		return &usageError{File: name, Text: err.Error()}
 	}
-	return writeFile(f.name, content)
+	return writeFile(name, content)
 }
 
 // withBounds returns all curves: those simulated, those measured, and the bounds of their groups.
@@ -347,7 +360,7 @@ func (f *figure) withBounds() []plots.Series {
 	return all
 }
 
-func (out *outputs) curveOptions(f *figure, format plots.Format) plots.CurveOptions {
+func (out *outputs) curveOptions(f *figure) plots.CurveOptions {
 	var names, files []string
 	for _, i := range f.indices {
 		s := out.scenarios[i]
@@ -355,7 +368,7 @@ func (out *outputs) curveOptions(f *figure, format plots.Format) plots.CurveOpti
 	}
 	p, over := f.first, out.flags.over
 	o := plots.CurveOptions{Caption: fmt.Sprintf("%s, seed %d, collsim %s", strings.Join(files, ", "),
-		p.Seed, run.Version), Format: format, Figure: out.figure, XNames: f.over}
+		p.Seed, run.Version), Figure: out.figure, XNames: f.over}
 	if o.XName = shortKey(over); over == "bytes" {
 		o.XName = ""
 	}

@@ -67,6 +67,11 @@ func (o *diagnoseFlags) diagnose(ctx context.Context, a *app, args []string) (er
 	if o.load.With, err = a.readWith(o.with); err != nil {
 		return err
 	}
+	if o.curves != "" {
+		if _, err := curveFormat(o.curves); err != nil {
+			return err
+		}
+	}
 	for _, one := range [][2]string{{o.csv, "the causes"}, {o.curves, "the curves"}} {
 		if err := a.take(one[0], one[1]); err != nil {
 			return err
@@ -285,11 +290,6 @@ func perCall(r *run.Report) (times []unit.Time) {
 
 // drawDiagnosis draws the bandwidths of a log, of the scenario as it is and of the nearest cause.
 func drawDiagnosis(name, log string, d *diagnose.Diagnosis) error {
-	format, err := plots.FormatOf(name)
-	if err != nil {
-		return &usageError{File: name, Text: "curves have no such format",
-			Hint: "let the name end in .svg, .png or .pdf"}
-	}
 	measured := make([]unit.Time, len(d.Calls))
 	for i, c := range d.Calls {
 		measured[i] = c.Time
@@ -307,10 +307,6 @@ func drawDiagnosis(name, log string, d *diagnose.Diagnosis) error {
 			}
 		}
 	}
-	content, err := plots.Curves(all, plots.CurveOptions{Format: format, Title: "what fits " + log,
+	return drawCurves(name, all, plots.CurveOptions{Title: "what fits " + log,
 		Caption: "collsim " + run.Version})
-	if err != nil {
-		return &usageError{File: name, Text: err.Error()}
-	}
-	return writeFile(name, content)
 }

@@ -30,9 +30,8 @@ func (out *outputs) checkErrors() error {
 	if name == "" {
 		return nil
 	}
-	if _, err := plots.FormatOf(name); err != nil {
-		return &usageError{File: name, Text: "curves have no such format",
-			Hint: "let the name end in .svg, .png or .pdf"}
+	if _, err := curveFormat(name); err != nil {
+		return err
 	}
 	if err := out.app.takeOne(name, "--numerics-plot"); err != nil {
 		return err

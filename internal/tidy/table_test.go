@@ -108,7 +108,7 @@ func table() []row {
 		{path: "hw/calibrate", ours: hw + " formats/measured"},
 		{path: "hw/lab", ours: hw + " hw/host hw/mpi hw/gate"},
 		{path: "fidelity", ours: "unit"},
-		{path: "compare", ours: "dtype fidelity formats/measured unit"},
+		{path: "compare", ours: "fidelity formats/measured unit"},
 		{path: "diagnose", ours: "collective fidelity scenarios topology unit"},
 		{path: "plots", ours: "trace topology unit",
 			modules: []string{"gonum.org/v1/plot",

@@ -103,7 +103,7 @@ func readsTheSame(t *testing.T, e *engine, log, want *model.Log, name string) {
 	require.Equal(t, inOrder(want, &e.rules), inOrder(log, &e.rules), name)
 }
 
-// kindsLogged is what TestLog has to meet.
+// kindsLogged lists the kinds of waiting and of entries that TestLog has to meet.
 var kindsLogged = []string{"all", "several messages", "first link", "second link", "third link",
 	"further link", "fluid", "ahead", "far", "evenly", "prompt", "framed",
 	"segments", "prompt segments", "GPU", "GPU, fluid", "GPU, FIFO", "memory, fluid", "memory, FIFO",

@@ -55,8 +55,8 @@ func TestBases(t *testing.T) {
 	}
 }
 
-// TestPlay: a schedule's number says what it is, whoever executes it and in whatever order.
-func TestPlay(t *testing.T) {
+// TestNumber: a schedule's number says what it is, whoever executes it and in whatever order.
+func TestNumber(t *testing.T) {
 	c := newContest(t, 3)
 	var first []result
 	c.run(7, 30, func(_ int, r *result) { first = append(first, *r) })

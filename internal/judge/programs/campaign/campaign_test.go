@@ -31,8 +31,8 @@ func TestCampaign(t *testing.T) {
 	}
 }
 
-// TestPlay: a program's number says what it is, and what comes of it.
-func TestPlay(t *testing.T) {
+// TestNumber: a program's number says what it is, and what comes of it.
+func TestNumber(t *testing.T) {
 	c := contest{seed: 3, each: 3}
 	var first []result
 	c.run(7, 12, func(_ int, r *result) { first = append(first, *r) })
