@@ -50,6 +50,8 @@ func TestRanks(t *testing.T) {
 			require.EqualError(t, err, want)
 			var unfit *algos.Unfit
 			require.ErrorAs(t, err, &unfit)
+			_, err = a.Bound(ranks, algos.Options{})
+			require.EqualError(t, err, want)
 		}
 	}
 }

@@ -51,6 +51,21 @@ func TestOf(t *testing.T) {
 	require.Len(t, r.OnlyB, 2)
 }
 
+// TestPlaces: calls in place are others than those out of place, and roots are told apart where
+// both are stated.
+func TestPlaces(t *testing.T) {
+	inPlace := func(r *measured.Row) { r.InPlace = true }
+	root := func(n int) func(*measured.Row) { return func(r *measured.Row) { r.Root = n } }
+	for _, c := range []struct {
+		a, b  func(*measured.Row)
+		pairs int
+	}{{inPlace, root(-1), 0}, {inPlace, inPlace, 1}, {root(0), root(1), 0}, {root(0), root(-1), 1}} {
+		r := compare.Of(compare.Side{Rows: []measured.Row{row(8, 1, c.a)}},
+			compare.Side{Rows: []measured.Row{row(8, 1, c.b)}})
+		require.Len(t, r.Pairs, c.pairs)
+	}
+}
+
 // TestLaws: a table agrees with itself, and the other way round ratios are the inverse.
 func TestLaws(t *testing.T) {
 	p := gopter.NewProperties(nil)

@@ -7,8 +7,9 @@ import (
 	"collsim/unit"
 )
 
-// Agree reports whether two rows may be of one call: nothing that both state differs. Names of types,
-// operators, algorithms and protocols may be spelt in several ways. Place and root do not count.
+// Agree reports whether two rows may be of one call: nothing that both state differs. Names of
+// types, operators, algorithms and protocols may be spelt in several ways. Place and root do not
+// count.
 func Agree(a, b *Row) bool {
 	return sameSize(a, b) && agree(a.Kind, b.Kind) && agree(a.Ranks, b.Ranks) &&
 		agree(a.Nodes, b.Nodes) &&
