@@ -12,6 +12,8 @@ import (
 
 	"collsim/compare"
 	"collsim/formats/measured"
+	"collsim/internal/prose"
+	"collsim/page"
 	"collsim/plots"
 	"collsim/report"
 	"collsim/run"
@@ -22,6 +24,7 @@ type compareFlags struct {
 	json, quiet bool
 	failAbove   string
 	curves      string
+	report      string
 	with        []string
 	load        run.LoadOptions
 }
@@ -53,6 +56,8 @@ func compareCommand(a *app) *cobra.Command {
 		"than a `SHARE`, such as '5 %'")
 	f.StringVar(&o.curves, "curves", "", "draw the bandwidths of both against the size: `FILE.svg`, "+
 		".png or .pdf")
+	f.StringVar(&o.report, "report", "", "write all of it as a page for a browser, in one file: "+
+		"`FILE.html`")
 	registerWith(f, &o.with)
 	f.StringArrayVar(&o.load.Set, "set", nil, "replace a key of the scenarios: `PATH=VALUE`, in TOML")
 	f.BoolVar(&o.quiet, "quiet", false, "no progress on standard error")
@@ -80,6 +85,9 @@ func (o *compareFlags) compare(ctx context.Context, a *app, args []string) (err 
 			return err
 		}
 	}
+	if err := claimPage(a, o.report); err != nil {
+		return err
+	}
 	ctx, stop := a.interruptible(ctx)
 	defer stop()
 	var sides [2]compare.Side
@@ -90,7 +98,13 @@ func (o *compareFlags) compare(ctx context.Context, a *app, args []string) (err 
 	}
 	r := compare.Of(sides[0], sides[1])
 	if o.curves != "" {
-		if err := drawBoth(o.curves, r); err != nil {
+		if err := drawCurves(o.curves, bothCurves(r), bothOptions(r)); err != nil {
+			return err
+		}
+	}
+	bad := o.failAbove != "" && len(r.Above(above)) > 0
+	if o.report != "" {
+		if err := writePageFile(o.report, comparePage(a, r, report.CompareText(r), bad)); err != nil {
 			return err
 		}
 	}
@@ -182,10 +196,9 @@ func (o *compareFlags) note(a *app, text string) {
 	}
 }
 
-// drawBoth draws the bandwidths of two tables against the size, a curve for each table and
+// bothCurves lists the bandwidths of two tables against the size, a curve for each table and
 // collective.
-func drawBoth(name string, r *compare.Report) error {
-	var all []plots.Series
+func bothCurves(r *compare.Report) (all []plots.Series) {
 	add := func(side, group string, look int, c *compare.Call) {
 		of := curve(&all, side, group)
 		of.Look = look
@@ -203,6 +216,29 @@ func drawBoth(name string, r *compare.Report) error {
 		add("A "+r.A, group, 0, &p.A)
 		add("B "+r.B, group, 1, &p.B)
 	}
-	return drawCurves(name, all, plots.CurveOptions{Title: "A and B",
-		Caption: r.A + ", " + r.B + ", collsim " + run.Version})
+	return all
+}
+
+func bothOptions(r *compare.Report) plots.CurveOptions {
+	return plots.CurveOptions{Title: "A and B", Caption: r.A + ", " + r.B + ", collsim " + run.Version}
+}
+
+// comparePage makes the page of two tables that are held against each other.
+func comparePage(a *app, r *compare.Report, text string, bad bool) *page.Page {
+	p := &page.Page{Title: r.A + " and " + r.B, Repeat: repeat(a),
+		Lead: fmt.Sprintf("times of B over those of A: median %.3f, p90 %.3f of %s", r.Median, r.P90,
+			prose.Plural(len(r.Pairs), "call"))}
+	if bad {
+		p.Verdicts = []page.Verdict{{Bad: true, Text: "calls differ by more than was asked for"}}
+	}
+	if len(r.Pairs) > 0 {
+		p.Parts = append(p.Parts, tablePart("Calls",
+			page.Table{Columns: report.CompareGrid(r), Heat: true}))
+	}
+	if all := bothCurves(r); areCurves(all) {
+		p.Parts = append(p.Parts, page.Part{Title: "A and B",
+			Curves: &page.Curves{Series: all, Options: bothOptions(r)}})
+	}
+	p.Parts = append(p.Parts, page.Part{Title: "In a terminal", Text: text})
+	return p
 }
