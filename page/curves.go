@@ -1,6 +1,10 @@
 package page
 
-import "math"
+import (
+	"math"
+
+	"collsim/plots"
+)
 
 // curvesData has the curves of a chart for the script.
 type curvesData struct {
@@ -16,6 +20,7 @@ type seriesData struct {
 	Group string    `json:"group,omitempty"`
 	Look  int       `json:"look"`
 	Bound bool      `json:"bound,omitempty"`
+	Shade *float64  `json:"shade,omitempty"` // in place of the look's colour
 	X     []int64   `json:"x"`
 	Y     []float64 `json:"y"`
 }
@@ -29,8 +34,12 @@ func (c *Curves) data() *curvesData {
 	if d.Y == "" {
 		d.Y = "busbw (GB/s)"
 	}
-	for _, s := range c.Series {
+	shades := plots.Shades(c.Series)
+	for n, s := range c.Series {
 		one := seriesData{Name: s.Name, Group: s.Group, Look: s.Look, Bound: s.Bound}
+		if shades != nil && !s.Bound {
+			one.Shade = &shades[n]
+		}
 		for i, x := range s.X {
 			one.X, one.Y = append(one.X, int64(x)), append(one.Y, digits(s.Y[i]))
 		}

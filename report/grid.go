@@ -59,7 +59,9 @@ func ResultGrid(reports ...*run.Report) []GridColumn {
 	for _, c := range Columns() {
 		switch known := taken[c.CSV]; {
 		case c.Heading != "" && !known && (c.Shown == nil || slices.ContainsFunc(results, c.Shown)):
-			grid = append(grid, c.grid(results))
+			if one := c.grid(results); strings.Join(one.Texts, "") != "" {
+				grid = append(grid, one)
+			}
 		case c.CSV != "" && c.Heading == "" && !known && c.CSV != "id":
 			if one := c.grid(results); differ(one.Texts) {
 				one.Name, one.Hidden = c.CSV, true

@@ -32,6 +32,7 @@ type outputs struct {
 	inPlace    report.InPlace
 
 	onPage []onPage // results with timelines, of --report
+	part   *part    // that timelines show; nil: all
 
 	lost []*lostError // what could not be written
 }
@@ -47,6 +48,9 @@ func (a *app) newOutputs(list []*run.Scenario, o *runFlags, more func() error) (
 	if out.figure, err = plots.FigureOf(o.figure); err != nil {
 		return nil, &usageError{Text: fmt.Sprintf("--figure %q: no figure of that name", o.figure),
 			Hint: "there are page, column and slide"}
+	}
+	if out.part, err = parsePart(o.rows, o.window); err != nil {
+		return nil, err
 	}
 	if err := out.ofCollectives(); err != nil {
 		return nil, err

@@ -25,6 +25,11 @@ type onPage struct {
 // keep keeps a result for the page.
 func (out *outputs) keep(of *subject, links []run.LinkUse, took unit.Time) {
 	if out.flags.wantsPage() && of.trace != nil {
+		var err error
+		if of, err = out.part.of(of); err != nil {
+			out.lose(err)
+			return
+		}
 		out.onPage = append(out.onPage, onPage{of, links, took})
 	}
 }
@@ -115,17 +120,30 @@ func verdictOf(r *run.Report) page.Verdict {
 	return v
 }
 
-// leadOf names what was simulated and on what.
+// leadOf names what was simulated, and on what.
 func leadOf(reports []*run.Report) string {
+	var leads []string
+	add := func(network string, p *scenarios.Point) {
+		leads = append(leads, fmt.Sprintf("%s, device %s, seed %d", network, p.Device.Name, p.Seed))
+	}
 	for _, r := range reports {
 		for _, one := range r.Results {
-			return fmt.Sprintf("%s, device %s, seed %d", one.Network, one.Point.Device.Name, one.Point.Seed)
+			add(one.Network, one.Point)
 		}
 		for _, one := range r.Programs {
-			return fmt.Sprintf("%s, device %s, seed %d", one.Network, one.Point.Device.Name, one.Point.Seed)
+			add(one.Network, one.Point.Point)
 		}
 	}
-	return ""
+	slices.Sort(leads)
+	leads = slices.Compact(leads)
+	switch n := len(leads); n {
+	case 0:
+		return ""
+	case 1:
+		return leads[0]
+	default:
+		return fmt.Sprintf("%s; and %s", leads[0], prose.Plural(n-1, "other machine"))
+	}
 }
 
 // tablePart makes the part of a table, which is sampled if it is long.

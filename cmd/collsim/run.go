@@ -30,6 +30,8 @@ type runFlags struct {
 	figure   string
 	links    string
 	report   string // the page
+	rows     string // that timelines have
+	window   string // of time that they show
 	numerics bool
 	errors   string // the picture of --numerics-plot
 	with     []string
@@ -51,6 +53,9 @@ func (o *runFlags) register(f *pflag.FlagSet) {
 		"column for column what all_reduce_perf and its like print, or nccl-tests-json, as their -J")
 	f.StringVar(&o.csv, "csv", "", "write a line for each result to `FILE`; - is standard output")
 	o.registerDrawings(f)
+	f.StringVar(&o.rows, "rows", "", "draw these `RANKS` alone in timelines: 0-7,12")
+	f.StringVar(&o.window, "window", "", "draw this time alone in timelines: `FROM..TO`, such as "+
+		"'10 us..40 us'")
 	f.StringVar(&o.curves, "curves", "", "draw busbw against size, a curve for each algorithm, to "+
 		"`FILE.svg`, .png or .pdf")
 	f.StringVar(&o.over, "over", "", "draw --curves over the swept `KEY` instead of the size: ranks, "+

@@ -17,6 +17,8 @@ function makeCurves(part, section) {
   const xText = (x) => (names ? names[x - 1] : part.curves.plain ? numberText(x) : bytesText(x));
   let axis = null;
 
+  const colourOf = (s) => s.bound ? "var(--dim)" : s.shade === undefined ? paint(s.look) :
+    `color-mix(in srgb, var(--far) ${Math.round(100 * s.shade)}%, var(--near))`;
   const visible = () => all.filter((s) => !state.hidden.has(s) &&
     (state.group === "*" || (s.group ?? "") === state.group));
 
@@ -63,7 +65,7 @@ function makeCurves(part, section) {
 
   function drawSeries(s) {
     const points = s.x.map((x, i) => [axis.x(x), axis.y(s.y[i])]).filter(([, y]) => isFinite(y));
-    const colour = s.bound ? "var(--dim)" : paint(s.look);
+    const colour = colourOf(s);
     picture.append(svg("polyline", { points: points.map((p) => p.join()).join(" "), fill: "none",
       stroke: colour, "stroke-width": s.bound ? 1.5 : 2,
       "stroke-dasharray": s.bound ? "6 4" : s.name === "measured" ? "2 3" : undefined },
@@ -122,7 +124,7 @@ function makeCurves(part, section) {
       (g) => { state.group = g; draw(); }));
   }
   for (const s of all) {
-    const swatch = el("span", { class: "swatch", style: `background:${s.bound ? "var(--dim)" : paint(s.look)}` });
+    const swatch = el("span", { class: "swatch", style: `background:${colourOf(s)}` });
     controls.append(toggle([swatch, label(s)], true, (on) => {
       if (on) state.hidden.delete(s);
       else state.hidden.add(s);
