@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,7 +11,7 @@ import (
 	"collsim/internal/prose"
 )
 
-// Bounds of a text: ranks that have a line, findings besides the first, waits, and calls of the
+// Bounds of a text: what ranks have done last, findings besides the first, waits, and calls of the
 // table before and behind the one that is found.
 const (
 	mostLast     = 6
@@ -82,12 +83,12 @@ func (t *hangText) nothing() string {
 	if t.number() == 0 {
 		return "nothing hangs here: all ranks answer, and have called alike"
 	}
-	complete := "are complete"
+	complete := "complete"
 	if t.unstated() {
-		complete = "have all their ranks, and agree"
+		complete = "made by all their ranks alike"
 	}
-	return fmt.Sprintf("nothing hangs here: all %s %s (%s)", prose.Plural(t.number(), "call"),
-		complete, prose.Plural(len(t.Ranks), "rank"))
+	return fmt.Sprintf("nothing hangs here: every call is %s (%s of %s)", complete,
+		prose.Plural(t.number(), "call"), prose.Plural(len(t.Ranks), "rank"))
 }
 
 // unstated reports whether no call has a state.
@@ -123,23 +124,26 @@ func (t *hangText) what() string {
 		prose.Plural(len(t.Ranks), "rank"), prose.Plural(len(used), "group"))
 }
 
-// last writes what the ranks of a finding have done last or, where calls differ, what they call and
-// what the others do.
+// last writes what the ranks of a finding have done last or, where calls differ, what all call.
 func (t *hangText) last(f *calls.Finding) {
 	ranks := f.Ranks
-	if differs(f.Fault) && len(f.Difference.Values) > 0 {
-		if usual := f.Difference.Values[0].Ranks[0]; !slices.Contains(ranks, usual) {
-			ranks = append(slices.Clone(ranks), usual)
+	if differs(f.Fault) {
+		ranks = f.Waiting
+	}
+	var texts []string
+	of := map[string][]int{}
+	for _, rank := range ranks {
+		text := t.done(rank, f)
+		if of[text] == nil {
+			texts = append(texts, text)
 		}
+		of[text] = append(of[text], rank)
 	}
-	label := "rank"
-	for _, rank := range ranks[:min(len(ranks), mostLast)] {
-		t.labelled(fmt.Sprintf("%-4s %d", label, rank), t.done(rank, f))
-		label = ""
+	slices.SortStableFunc(texts, func(a, b string) int { return cmp.Compare(len(of[a]), len(of[b])) })
+	for i, text := range texts {
+		texts[i] = ranksWord(of[text]) + ": " + text
 	}
-	if more := len(ranks) - mostLast; more > 0 {
-		t.labelled("", fmt.Sprintf("%d more", more))
-	}
+	t.labelled("last", bounded(texts, mostLast)...)
 }
 
 // differs reports whether a fault is of a call that differs from others.
@@ -151,38 +155,38 @@ func differs(f calls.Fault) bool {
 func (t *hangText) done(rank int, f *calls.Finding) string {
 	at := slices.IndexFunc(t.Ranks, func(r calls.Rank) bool { return r.Number == rank })
 	if at < 0 {
-		return "has left nothing"
+		return "nothing is known"
 	}
 	if i := slices.Index(f.Meeting.Ranks, rank); i >= 0 && f.Meeting.Calls[i] != nil &&
 		f.Fault != calls.Crossed {
-		return t.made("calls", f.Meeting.Calls[i])
+		return t.made(f.Meeting.Calls[i])
 	}
 	for i := range t.Waits {
 		if slices.Contains(t.Waits[i].Ranks, rank) {
 			m := t.Waits[i].Meeting
-			return t.made("waits in", m.Calls[slices.Index(m.Ranks, rank)])
+			return "waits in " + t.made(m.Calls[slices.Index(m.Ranks, rank)])
 		}
 	}
 	r := &t.Ranks[at]
 	if n := len(r.Calls); n > 0 {
-		return t.made("last made", &r.Calls[n-1])
+		return t.made(&r.Calls[n-1])
 	}
 	for _, mark := range r.Marks {
 		if mark.Group == f.Group {
-			return fmt.Sprintf("has come to #%d of %s", mark.Enqueued, t.group(mark.Group))
+			return fmt.Sprintf("#%d of %s", mark.Enqueued, t.group(mark.Group))
 		}
 	}
-	return "has made no call"
+	return "no call"
 }
 
 // made describes a call with its state and where the program makes it.
-func (t *hangText) made(verb string, c *calls.Call) string {
-	text := fmt.Sprintf("%s %s%s of %s", verb, t.title(c), detail(c), t.group(c.Group))
+func (t *hangText) made(c *calls.Call) string {
+	text := fmt.Sprintf("%s%s of %s", t.title(c), detail(c), t.group(c.Group))
 	if c.State != calls.Unstated {
 		text += ", " + c.State.String()
 	}
 	if c.Frame != "" {
-		text += ": " + c.Frame
+		text += ", at " + c.Frame
 	}
 	return text
 }
@@ -255,9 +259,12 @@ func (t *hangText) group(g int) string {
 	return fmt.Sprintf("group %q", label)
 }
 
-// sized names a group with the number of its ranks.
+// sized names a group with the number of its ranks, where it is known.
 func (t *hangText) sized(f *calls.Finding) string {
 	n := len(t.Groups[f.Group].Ranks)
+	if n == 0 && t.Groups[f.Group].About == "communicator" {
+		return t.group(f.Group)
+	}
 	if f.Meeting != nil && n == 0 {
 		n = len(f.Meeting.Ranks)
 	}

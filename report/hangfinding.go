@@ -74,6 +74,9 @@ func (t *hangText) crossed(f *calls.Finding) string {
 func (t *hangText) differing(f *calls.Finding) string {
 	d := &f.Difference
 	at := fmt.Sprintf("%s of %s", t.title(f.Call), t.sized(f))
+	if d.Field == calls.KindField {
+		at = fmt.Sprintf("call #%d of %s", f.Call.Seq, t.sized(f))
+	}
 	if f.Call.Message() {
 		at = fmt.Sprintf("a message of %s from rank %d to rank %d", t.group(f.Group),
 			f.Meeting.From, f.Meeting.To)

@@ -47,8 +47,11 @@ const missingColumn = "missing"
 func (t *hangText) columns(list []*calls.Meeting) (names []string) {
 	has := map[string]bool{}
 	for _, m := range list {
+		has[missingColumn] = has[missingColumn] || m.Missing != nil
 		for _, c := range m.Calls {
-			has[stateWord(c)] = true
+			if c != nil {
+				has[stateWord(c)] = true
+			}
 		}
 	}
 	for _, name := range []string{"called", "completed", "started", "scheduled", missingColumn} {
@@ -61,10 +64,7 @@ func (t *hangText) columns(list []*calls.Meeting) (names []string) {
 
 // stateWord names the state of a call.
 func stateWord(c *calls.Call) string {
-	switch {
-	case c == nil:
-		return missingColumn
-	case c.State == calls.Unstated:
+	if c.State == calls.Unstated {
 		return "called"
 	}
 	return c.State.String()
@@ -73,40 +73,26 @@ func stateWord(c *calls.Call) string {
 // rows writes the ranks of a meeting by their state.
 func (t *hangText) rows(m *calls.Meeting, found bool, columns []string) (rows [][]string) {
 	var ways []string
-	ranks := map[string][]int{}
-	usual := ""
+	ranks := map[[2]string][]int{}
 	for i, c := range m.Calls {
-		way := usual
-		if c != nil {
-			way = t.title(c) + detail(c)
-			if usual == "" {
-				usual = way
-			}
+		if c == nil {
+			continue
 		}
-		if !slices.Contains(ways, way) && c != nil {
+		way := t.title(c) + detail(c)
+		if !slices.Contains(ways, way) {
 			ways = append(ways, way)
 		}
-		key := way + stateWord(c)
+		key := [2]string{way, stateWord(c)}
 		ranks[key] = append(ranks[key], m.Ranks[i])
-		if c == nil {
-			ranks[missingColumn] = append(ranks[missingColumn], m.Ranks[i])
-		}
 	}
+	mark := map[bool]string{true: ">"}[found]
 	for i, way := range ways {
-		mark := ""
-		if found {
-			mark = ">"
+		if i == 0 {
+			ranks[[2]string{way, missingColumn}] = m.Missing
 		}
 		row := []string{mark, way}
 		for _, column := range columns {
-			of := ranks[way+column]
-			if column == missingColumn {
-				of = nil
-				if i == 0 {
-					of = ranks[missingColumn]
-				}
-			}
-			slices.Sort(of)
+			of := slices.Sorted(slices.Values(ranks[[2]string{way, column}]))
 			row = append(row, rangesCell(of))
 		}
 		rows = append(rows, row)

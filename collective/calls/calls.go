@@ -90,6 +90,7 @@ type Meeting struct {
 	From, To int     // of a message; −1 of a collective
 	Ranks    []int   // that are expected
 	Calls    []*Call // theirs, nil of one that has not made it
+	Missing  []int   // ranks that are known not to have made it, ascending; set by Judge
 }
 
 // First returns the call of the first rank that has made one.
@@ -106,16 +107,6 @@ func (m *Meeting) First() *Call {
 func (m *Meeting) Made() (ranks []int) {
 	for i, c := range m.Calls {
 		if c != nil {
-			ranks = append(ranks, m.Ranks[i])
-		}
-	}
-	return ranks
-}
-
-// Missing lists the ranks that have not made the call.
-func (m *Meeting) Missing() (ranks []int) {
-	for i, c := range m.Calls {
-		if c == nil {
 			ranks = append(ranks, m.Ranks[i])
 		}
 	}

@@ -145,7 +145,8 @@ func (j *judge) elsewhere(rank, group int) (nodes []int) {
 }
 
 // roots finds the meetings whose calls differ, or in which ranks are missing that wait nowhere.
-// Those that wait for no other come first, and of these the earliest.
+// Those that wait for no other come first; of these the earliest, or the one that most others wait
+// for.
 func (j *judge) roots() {
 	var found []int
 	for n, at := range j.at {
@@ -156,7 +157,7 @@ func (j *judge) roots() {
 	}
 	slices.SortStableFunc(found, func(a, b int) int {
 		return cmp.Or(cmp.Compare(min(1, len(j.next[a])), min(1, len(j.next[b]))),
-			cmp.Compare(j.began(a), j.began(b)))
+			cmp.Compare(j.began(a), j.began(b)), cmp.Compare(j.weight(b), j.weight(a)))
 	})
 	for _, n := range found {
 		if !j.alike[j.at[n]] {
@@ -180,14 +181,28 @@ func (j *judge) began(n int) (first int64) {
 }
 
 // reach marks a node, and those that wait for it.
-func (j *judge) reach(n int) {
-	if j.cause[n] {
+func (j *judge) reach(n int) { j.mark(n, j.cause) }
+
+// weight counts the nodes that wait for one.
+func (j *judge) weight(n int) (count int) {
+	seen := make([]bool, len(j.at))
+	j.mark(n, seen)
+	for _, is := range seen {
+		if is {
+			count++
+		}
+	}
+	return count
+}
+
+func (j *judge) mark(n int, seen []bool) {
+	if seen[n] {
 		return
 	}
-	j.cause[n] = true
+	seen[n] = true
 	for other := range j.at {
 		if slices.Contains(j.next[other], n) {
-			j.reach(other)
+			j.mark(other, seen)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package calls
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // progress follows the ranks as far as their calls let them come.
 type progress struct {
@@ -59,8 +62,12 @@ func (p *progress) expected(m *Meeting) (n int32) {
 		case m.Calls[i] != nil:
 			n++
 		case p.lacks(m, rank):
-			return never
+			m.Missing = append(m.Missing, rank)
 		}
+	}
+	slices.Sort(m.Missing)
+	if m.Missing != nil {
+		return never
 	}
 	return n
 }

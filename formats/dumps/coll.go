@@ -182,9 +182,12 @@ func (r *collReader) number() error {
 	slices.SortStableFunc(r.all, func(a, b *process) int { return compareProcesses(a.who, b.who) })
 	taken := map[int]*process{}
 	alone := map[int]int{}
+	hosts, gpus := map[string]bool{}, map[int]bool{}
 	for _, p := range r.all {
 		alone[p.file]++
+		hosts[hostOf(p.who)], gpus[gpuOf(p.who)] = true, true
 	}
+	onOne := len(hosts) == 1 && len(gpus) == len(r.all)
 	for i, p := range r.all {
 		largest := slices.MaxFunc(p.comms, func(a, b *comm) int { return cmp.Compare(a.size, b.size) })
 		switch {
@@ -194,7 +197,9 @@ func (r *collReader) number() error {
 		case largest.rank >= 0:
 			p.world = largest.rank
 		default:
-			p.world = i
+			if p.world = i; onOne {
+				p.world = gpuOf(p.who)
+			}
 			r.note("which rank a process is, the log does not say (NCCL_DEBUG_SUBSYS=INIT,COLL " +
 				"does): they are numbered by host and GPU")
 		}
@@ -209,10 +214,13 @@ func (r *collReader) number() error {
 
 // compareProcesses orders processes by host, GPU and number.
 func compareProcesses(a, b string) int {
-	x, y := strings.Split(a, ":"), strings.Split(b, ":")
-	return cmp.Or(strings.Compare(x[0], y[0]), cmp.Compare(atoi(x[2]), atoi(y[2])),
-		cmp.Compare(atoi(x[1]), atoi(y[1])))
+	return cmp.Or(strings.Compare(hostOf(a), hostOf(b)), cmp.Compare(gpuOf(a), gpuOf(b)),
+		strings.Compare(a, b))
 }
+
+// hostOf and gpuOf return the host and the GPU of "host:pid:GPU".
+func hostOf(who string) string { return who[:strings.IndexByte(who, ':')] }
+func gpuOf(who string) int     { return min(atoi(who[strings.LastIndexByte(who, ':')+1:]), most-1) }
 
 // nameOf names a communicator alike on all its ranks: by its id or, if it is not known, by its size
 // and place among those of that size.

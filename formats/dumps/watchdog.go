@@ -32,8 +32,7 @@ func readWatchdog(b *builder, f File) error {
 	w := watchdog{builder: b, late: map[int][]calls.Call{},
 		who: re(`\[(?:rank|default)(\d+)\]`),
 		timeout: re(`\[Rank (\d+)\].*Watchdog caught collective operation timeout: ` +
-			`WorkNCCL\((?:SeqNum=(\d+), )?OpType=(\w+)(?:, NumelIn=(\d+), NumelOut=(\d+))?.*?\) ` +
-			`ran for (\d+) milliseconds`),
+			`WorkNCCL\((?:SeqNum=(\d+), )?OpType=(\w+)(?:, NumelIn=(\d+), NumelOut=(\d+))?.*?\)`),
 		status: re(`\[PG (?:ID )?(\S+?)(?: PG GUID ([^\s(]+)(?:\(([^)]*)\))?)? Rank (\d+)\].*?` +
 			`(?:(?:at work(?: sequence id)?|at NCCL work): (-?\d+).*?)?` +
 			`[Ll]ast enqueued (?:NCCL )?work: (-?\d+), last completed (?:NCCL )?work: (-?\d+)`)}
