@@ -70,7 +70,7 @@ func TestOneJudgement(t *testing.T) {
 		}
 		var parts []formats.Part
 		var inputs []chakra.Input
-		var files []dumps.File
+		var files []dumps.Source
 		for rank, nodes := range ranks {
 			for i := range nodes {
 				nodes[i] = traceNode(i+1, nodes[i])
@@ -79,7 +79,8 @@ func TestOneJudgement(t *testing.T) {
 			text := `{"workload_graph": [` + strings.Join(nodes, ",\n") + "]}"
 			parts = append(parts, formats.Part{Name: name, Reader: strings.NewReader(text)})
 			inputs = append(inputs, chakra.Input{Name: name, Reader: strings.NewReader(text)})
-			files = append(files, dumps.File{Name: name, Rank: rank, Text: []byte(text)})
+			files = append(files, dumps.Source{Name: name, Rank: rank,
+				Read: func() ([]byte, error) { return []byte(text), nil }})
 		}
 		f, err := formats.ReadTrace("t", parts, formats.Options{})
 		require.NoError(t, err)

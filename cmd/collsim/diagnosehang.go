@@ -54,8 +54,8 @@ func (o *diagnoseFlags) hang(cmd *cobra.Command, a *app, args []string) error {
 	return nil
 }
 
-// dumpFiles reads the files that arguments stand for: each of one rank, if its name has a number.
-func dumpFiles(a *app, args []string) (files []dumps.File, err error) {
+// dumpFiles finds the files that arguments stand for: each of one rank, if its name has a number.
+func dumpFiles(a *app, args []string) (files []dumps.Source, err error) {
 	var names []string
 	for _, arg := range args {
 		some, err := dumpNames(arg)
@@ -65,23 +65,26 @@ func dumpFiles(a *app, args []string) (files []dumps.File, err error) {
 		names = append(names, some...)
 	}
 	for _, name := range names {
-		text, err := a.readFile(name)
-		if err != nil {
-			return nil, fileError(name, err)
-		}
-		if input.Gzipped(text) {
-			plain, err := a.limit(0).Unpacked(bytes.NewReader(text))
-			if err == nil {
-				text, err = a.limit(0).All(plain)
-			}
-			if err != nil {
-				return nil, fileError(name, err)
-			}
-		}
-		files = append(files, dumps.File{Name: name, Rank: rankIn(name, len(names) > 1), Text: text})
+		files = append(files, dumps.Source{Name: name, Rank: rankIn(name, len(names) > 1),
+			Read: func() ([]byte, error) { return readDump(a, name) }})
 	}
-	slices.SortStableFunc(files, func(x, y dumps.File) int { return cmp.Compare(x.Rank, y.Rank) })
+	slices.SortStableFunc(files, func(x, y dumps.Source) int { return cmp.Compare(x.Rank, y.Rank) })
 	return files, nil
+}
+
+// readDump reads a file, and unpacks one that is gzipped.
+func readDump(a *app, name string) ([]byte, error) {
+	text, err := a.readFile(name)
+	if err == nil && input.Gzipped(text) {
+		var plain *input.Reader
+		if plain, err = a.limit(0).Unpacked(bytes.NewReader(text)); err == nil {
+			text, err = a.limit(0).All(plain)
+		}
+	}
+	if err != nil {
+		return nil, fileError(name, err)
+	}
+	return text, nil
 }
 
 // dumpNames lists the files of a directory, of a pattern, or of a name with {rank} for which some

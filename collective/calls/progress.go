@@ -77,7 +77,9 @@ func (p *progress) expected(m *Meeting) (n int32) {
 func (p *progress) lacks(m *Meeting, rank int) bool {
 	i, known := p.place[rank]
 	if !known {
-		return p.stated
+		return p.stated && !slices.ContainsFunc(m.Calls, func(c *Call) bool {
+			return c != nil && c.State == Completed
+		})
 	}
 	r := &p.Ranks[i]
 	for _, mark := range r.Marks {

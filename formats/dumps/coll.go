@@ -53,7 +53,7 @@ type collCall struct {
 	comm *comm
 }
 
-func newCollReader(b *builder) *collReader {
+func newCollReader(b *builder) reader {
 	re := regexp.MustCompile
 	return &collReader{builder: b, Cleaner: loglines.New(), known: map[string]*process{},
 		head: re(`(\S+:\d+):\d+ \[(-?\d+)\] (?:\S+:\d+ )?NCCL (?:INFO|TRACE) (.*)$`),
@@ -63,42 +63,34 @@ func newCollReader(b *builder) *collReader {
 		init: re(`comm (0x[0-9a-f]+) rank (\d+) n[rR]anks (\d+) .*commId (0x[0-9a-f]+)`)}
 }
 
-func readCollLogs(b *builder, files []File) error {
-	r := newCollReader(b)
-	for _, f := range files {
-		for line := range strings.Lines(string(f.Text)) {
-			for _, p := range r.Pieces(line) {
-				if m := r.head.FindStringSubmatch(strings.TrimRight(p.Text, "\r\n")); m != nil {
-					r.read(r.process(m[1]+":"+m[2], f, len(files)), m[3])
-				}
+func (r *collReader) read(f file) error {
+	for line := range strings.Lines(string(f.text)) {
+		for _, p := range r.Pieces(line) {
+			if m := r.head.FindStringSubmatch(strings.TrimRight(p.Text, "\r\n")); m != nil {
+				r.message(r.process(m[1]+":"+m[2], f), m[3])
 			}
 		}
 	}
-	r.all = slices.DeleteFunc(r.all, func(p *process) bool { return len(p.made) == 0 })
-	if len(r.all) == 0 {
-		return &ParseError{File: files[0].Name, Text: "no line of a call is whole: AllReduce: opCount " +
-			"… sendbuff … recvbuff … count … comm … [nranks=…]"}
-	}
-	return r.finish()
+	return nil
 }
 
 // process returns the process that has written a line.
-func (r *collReader) process(who string, f File, files int) *process {
+func (r *collReader) process(who string, f file) *process {
 	key := who
-	if files > 1 { // hosts may have one name in containers
-		key = f.Name + who
+	if r.files > 1 { // hosts may have one name in containers
+		key = f.name + who
 	}
 	p := r.known[key]
 	if p == nil {
-		p = &process{who: who, file: f.Rank, world: -1}
+		p = &process{who: who, file: f.rank, world: -1}
 		r.known[key] = p
 		r.all = append(r.all, p)
 	}
 	return p
 }
 
-// read reads a message of a process.
-func (r *collReader) read(p *process, message string) {
+// message reads a message of a process.
+func (r *collReader) message(p *process, message string) {
 	if m := r.init.FindStringSubmatch(message); m != nil {
 		c := p.comm(m[1])
 		if c.id != "" && c.id != m[4] { // the address is used again
@@ -154,8 +146,13 @@ func (r *collReader) callOf(m []string) calls.Call {
 	return c
 }
 
-// finish numbers ranks, groups and calls.
-func (r *collReader) finish() error {
+// end numbers ranks, groups and calls.
+func (r *collReader) end() error {
+	r.all = slices.DeleteFunc(r.all, func(p *process) bool { return len(p.made) == 0 })
+	if len(r.all) == 0 {
+		return &ParseError{Text: "no line of a call is whole: AllReduce: opCount … sendbuff … " +
+			"recvbuff … count … comm … [nranks=…]"}
+	}
 	if err := r.number(); err != nil {
 		return err
 	}

@@ -21,11 +21,19 @@ import (
 	"collsim/internal/diag"
 )
 
-// File is a file of one rank, or of several. Rank is −1 if it is not known.
-type File struct {
+// Source is a file of one rank, or of several, which is read when its turn comes. Rank is −1 if it
+// is not known.
+type Source struct {
 	Name string
 	Rank int
-	Text []byte
+	Read func() ([]byte, error)
+}
+
+// file is a source that has been read.
+type file struct {
+	name string
+	rank int
+	text []byte
 }
 
 // Dump holds what files have of the calls of a job.
@@ -42,7 +50,13 @@ type ParseError = diag.Problem
 type form struct {
 	name string
 	is   func(text []byte) bool
-	read func(b *builder, files []File) error
+	read func(*builder) reader
+}
+
+// reader takes in one file after the other.
+type reader interface {
+	read(f file) error
+	end() error
 }
 
 // forms lists all forms; a file has the first that recognises it.
@@ -50,36 +64,43 @@ func forms() []form {
 	return []form{
 		{"PyTorch's flight recorder (pickle)", isPickle, each(readPickle)},
 		{"NCCL RAS (JSON)", isObject("communicators"), each(readRASJSON)},
-		{"traces of ranks", isTrace, readTraces},
+		{"PyTorch's profiler or Chakra", isTrace, newTraceReader},
 		{"PyTorch's flight recorder (JSON)", isRecorder, each(readJSON)},
 		{"NCCL RAS", isRAS, each(readRAS)},
-		{"NCCL's log of calls", isCollLog, readCollLogs},
+		{"NCCL's log of calls", isCollLog, newCollReader},
 		{"PyTorch's watchdog", isWatchdog, each(readWatchdog)},
 	}
 }
 
-// Read reads files, all of one form. Errors are *ParseError.
-func Read(files []File) (*Dump, error) {
-	var of form
-	for i, f := range files {
-		one, known := formOf(f.Text)
+// Read reads files, all of one form. Errors are *ParseError, or those of a source.
+func Read(sources []Source) (*Dump, error) {
+	b := newBuilder(len(sources))
+	var in reader
+	for _, s := range sources {
+		text, err := s.Read()
+		if err != nil {
+			return nil, err
+		}
+		of, known := formOf(text)
 		switch {
 		case !known:
-			return nil, &ParseError{File: f.Name, Text: "no calls of ranks are in it", Hint: "forms " +
+			return nil, &ParseError{File: s.Name, Text: "no calls of ranks are in it", Hint: "forms " +
 				"that are read: " + formNames()}
-		case i > 0 && one.name != of.name:
-			return nil, &ParseError{File: f.Name, Text: fmt.Sprintf("this is of %s; %s is of %s",
-				one.name, files[0].Name, of.name)}
+		case in == nil:
+			b.Form, in = of.name, of.read(b)
+		case of.name != b.Form:
+			return nil, &ParseError{File: s.Name, Text: fmt.Sprintf("this is of %s; %s is of %s",
+				of.name, sources[0].Name, b.Form)}
 		}
-		of = one
+		if err := in.read(file{s.Name, s.Rank, text}); err != nil {
+			return nil, err
+		}
 	}
-	b := newBuilder()
-	if err := of.read(b, files); err != nil {
+	if err := in.end(); err != nil {
 		return nil, err
 	}
-	b.Form = of.name
 	if b.empty() {
-		return nil, &ParseError{File: files[0].Name, Text: "no call of a rank is in it"}
+		return nil, &ParseError{File: sources[0].Name, Text: "no call of a rank is in it"}
 	}
 	slices.SortFunc(b.Ranks, func(x, y calls.Rank) int { return x.Number - y.Number })
 	return &b.Dump, nil
@@ -112,28 +133,43 @@ func formNames() string {
 	return strings.Join(names, ", ")
 }
 
-// each makes a reader of files that are read one by one.
-func each(read func(*builder, File) error) func(*builder, []File) error {
-	return func(b *builder, files []File) error {
-		for _, f := range files {
-			if err := read(b, f); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+// each makes readers of files that are read by themselves.
+func each(read func(*builder, file) error) func(*builder) reader {
+	return func(b *builder) reader { return &single{b, read} }
 }
+
+// single reads files by themselves.
+type single struct {
+	b    *builder
+	with func(*builder, file) error
+}
+
+func (s *single) read(f file) error { return s.with(s.b, f) }
+func (s *single) end() error        { return nil }
 
 // builder collects calls.
 type builder struct {
 	Dump
+	files  int // that are read in all
 	groups map[string]int
-	ranks  map[int]int // place in Ranks
-	files  map[int]string
+	ranks  map[int]int    // place in Ranks
+	names  map[int]string // of files, by rank
+	texts  map[string]string
 }
 
-func newBuilder() *builder {
-	return &builder{groups: map[string]int{}, ranks: map[int]int{}, files: map[int]string{}}
+func newBuilder(files int) *builder {
+	return &builder{files: files, groups: map[string]int{}, ranks: map[int]int{},
+		names: map[int]string{}, texts: map[string]string{}}
+}
+
+// once returns a text that is stored once, however many calls have it.
+func (b *builder) once(text string) string {
+	if known, ok := b.texts[text]; ok {
+		return known
+	}
+	text = strings.Clone(text)
+	b.texts[text] = text
+	return text
 }
 
 // group returns the index of a group, which is new if there is none of that name and those ranks.
@@ -167,15 +203,15 @@ func (b *builder) note(format string, args ...any) {
 }
 
 // own returns the rank that a file of one rank is of. Two files of one rank are an error.
-func (b *builder) own(f File) (*calls.Rank, error) {
-	if f.Rank < 0 {
-		return nil, &ParseError{File: f.Name, Text: "which rank it is of is not in it",
+func (b *builder) own(f file) (*calls.Rank, error) {
+	if f.rank < 0 {
+		return nil, &ParseError{File: f.name, Text: "which rank it is of is not in it",
 			Hint: "give it a name with the rank, such as dump.3.json"}
 	}
-	if other, known := b.files[f.Rank]; known {
-		return nil, &ParseError{File: f.Name, Text: fmt.Sprintf("it is of rank %d, as %s is", f.Rank,
+	if other, known := b.names[f.rank]; known {
+		return nil, &ParseError{File: f.name, Text: fmt.Sprintf("it is of rank %d, as %s is", f.rank,
 			other)}
 	}
-	b.files[f.Rank] = f.Name
-	return b.rank(f.Rank), nil
+	b.names[f.rank] = f.name
+	return b.rank(f.rank), nil
 }

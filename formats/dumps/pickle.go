@@ -3,7 +3,6 @@ package dumps
 import (
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -28,19 +27,15 @@ type pickle struct {
 	op    int // where the opcode is
 	stack []any
 	marks []int
-	memo  map[uint64]any
-	made  map[any]any // plain values of lists and dicts
+	memo  []any
 }
 
-// list and dict are on the stack by reference, since opcodes change them in place.
-type (
-	list struct{ items []any }
-	dict struct{ items map[string]any }
-)
+// list is on the stack by reference, since opcodes append to it in place. Tuples are lists, too.
+type list struct{ items []any }
 
 // parsePickle reads the one object of a pickle.
-func parsePickle(f File) (value, error) {
-	p := &pickle{file: f.Name, text: f.Text, memo: map[uint64]any{}, made: map[any]any{}}
+func parsePickle(f file) (value, error) {
+	p := &pickle{file: f.name, text: f.text}
 	for {
 		p.op = p.at
 		op, err := p.take(1)
@@ -49,11 +44,7 @@ func parsePickle(f File) (value, error) {
 		}
 		if op[0] == '.' {
 			top, err := p.pop()
-			if err != nil {
-				return value{}, err
-			}
-			is, err := p.plain(top, 0)
-			return value{file: f.Name, is: is}, err
+			return value{file: f.name, is: top}, err
 		}
 		if err := p.step(op[0]); err != nil {
 			return value{}, err
@@ -154,7 +145,7 @@ func (p *pickle) step(op byte) error {
 		p.stack = append(p.stack, top, top)
 		return err
 	}
-	if _, known := sizes[op]; known {
+	if sizeOf(op) > 0 {
 		return p.scalar(op)
 	}
 	if done, err := p.memoize(op); done || err != nil {
@@ -163,13 +154,24 @@ func (p *pickle) step(op byte) error {
 	return p.container(op)
 }
 
-// sizes has the opcodes of scalars, and the bytes of the number that follows.
-var sizes = map[byte]uint64{'K': 1, 'M': 2, 'J': 4, 0x8a: 1, 'G': 8, 'X': 4, 0x8c: 1, 0x8d: 8,
-	'U': 1, 'T': 4, 'C': 1, 'B': 4, 0x8e: 8}
+// sizeOf returns the bytes of the number that follows the opcode of a scalar, 0 for other opcodes.
+func sizeOf(op byte) uint64 {
+	switch op {
+	case 'K', 'U', 'C', 0x8a, 0x8c:
+		return 1
+	case 'M':
+		return 2
+	case 'J', 'X', 'T', 'B':
+		return 4
+	case 'G', 0x8d, 0x8e:
+		return 8
+	}
+	return 0
+}
 
 // scalar pushes a number or a text.
 func (p *pickle) scalar(op byte) error {
-	n, err := p.number(sizes[op])
+	n, err := p.number(sizeOf(op))
 	if err != nil {
 		return err
 	}
@@ -207,26 +209,34 @@ func reversed(n uint64) uint64 {
 
 // memoize executes the opcodes of the memo.
 func (p *pickle) memoize(op byte) (done bool, err error) {
-	key, size := uint64(len(p.memo)), map[byte]uint64{'q': 1, 'h': 1, 'r': 4, 'j': 4, 0x94: 0}
-	n, known := size[op]
-	if !known {
+	key := uint64(len(p.memo))
+	switch op {
+	case 0x94:
+	case 'q', 'h':
+		key, err = p.number(1)
+	case 'r', 'j':
+		key, err = p.number(4)
+	default:
 		return false, nil
 	}
-	if op != 0x94 {
-		if key, err = p.number(n); err != nil {
-			return true, err
-		}
+	if err != nil {
+		return true, err
 	}
 	if op == 'h' || op == 'j' {
-		v, known := p.memo[key]
-		if !known {
+		if key >= uint64(len(p.memo)) {
 			return true, p.fail("nothing is in place %d of the memo", key)
 		}
-		return true, p.push(v)
+		return true, p.push(p.memo[key])
 	}
 	v, err := p.pop()
 	if err != nil {
 		return true, err
+	}
+	if key > uint64(len(p.text)) { // every place takes an opcode
+		return true, p.fail("place %d of the memo is beyond what the pickle can fill", key)
+	}
+	for uint64(len(p.memo)) <= key {
+		p.memo = append(p.memo, nil)
 	}
 	p.memo[key] = v
 	return true, p.push(v)
@@ -239,7 +249,7 @@ func (p *pickle) container(op byte) (err error) {
 	case ']':
 		return p.push(&list{})
 	case '}':
-		return p.push(&dict{map[string]any{}})
+		return p.push(map[string]any{})
 	case ')':
 		return p.push(&list{})
 	case 0x85, 0x86, 0x87: // TUPLE1, 2, 3
@@ -261,7 +271,7 @@ func (p *pickle) container(op byte) (err error) {
 	case 'a', 'e':
 		return p.extend(values)
 	case 'd':
-		p.stack = append(p.stack, &dict{map[string]any{}})
+		p.stack = append(p.stack, map[string]any{})
 		return p.fill(values)
 	case 's', 'u':
 		return p.fill(values)
@@ -289,57 +299,21 @@ func (p *pickle) fill(values []any) error {
 	if err != nil {
 		return err
 	}
-	into, ok := top.(*dict)
+	into, ok := top.(map[string]any)
 	if !ok || len(values)%2 != 0 {
 		return p.fail("keys and values are put into what is no dict, or there is a key too many")
 	}
 	for i := 0; i < len(values); i += 2 {
 		switch key := values[i].(type) {
 		case string:
-			into.items[key] = values[i+1]
+			into[key] = values[i+1]
 		case int64:
-			into.items[fmt.Sprint(key)] = values[i+1]
+			into[fmt.Sprint(key)] = values[i+1]
 		default:
 			return p.fail("a key that is no text")
 		}
 	}
 	return p.push(into)
-}
-
-// deepest bounds what contains each other; a list may contain itself.
-const deepest = 32
-
-// plain turns what is on the stack into plain values. What several places have in common stays one.
-func (p *pickle) plain(v any, depth int) (any, error) {
-	if depth > deepest {
-		return nil, p.fail("lists and dicts are more than %d deep", deepest)
-	}
-	if is, known := p.made[v]; known {
-		return is, nil
-	}
-	switch v := v.(type) {
-	case *list:
-		items := make([]any, len(v.items))
-		for i := range v.items {
-			var err error
-			if items[i], err = p.plain(v.items[i], depth+1); err != nil {
-				return nil, err
-			}
-		}
-		p.made[v] = items
-		return items, nil
-	case *dict:
-		members := make(map[string]any, len(v.items))
-		for _, key := range slices.Sorted(maps.Keys(v.items)) {
-			var err error
-			if members[key], err = p.plain(v.items[key], depth+1); err != nil {
-				return nil, err
-			}
-		}
-		p.made[v] = members
-		return members, nil
-	}
-	return v, nil
 }
 
 // opcodeName names an opcode for an error, with its byte.

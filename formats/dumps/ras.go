@@ -64,7 +64,7 @@ type rasReader struct {
 // rasGroup is a line of the table: communicators of one size.
 type rasGroup struct{ number, comms, size int }
 
-func readRAS(b *builder, f File) error {
+func readRAS(b *builder, f file) error {
 	re := regexp.MustCompile
 	r := rasReader{builder: b, dead: map[string][]int{},
 		line:   re(`^\s*(\d+)\s+(\d+)\s+\d+\s+[\d-]+\s+(\d+)\s+\d+\s+[A-Z]+\s+[A-Z,]+\s*$`),
@@ -75,12 +75,12 @@ func readRAS(b *builder, f File) error {
 		rank:   re(`^\s*Rank (\d+) -- `)}
 	b.Apart = true
 	b.note(rasNote)
-	for line := range strings.Lines(string(f.Text)) {
+	for line := range strings.Lines(string(f.text)) {
 		r.read(strings.TrimRight(line, "\r\n"))
 	}
 	r.settle()
 	if len(r.sizes) == 0 {
-		return &ParseError{File: f.Name, Text: "no table of communicators is in it"}
+		return &ParseError{File: f.name, Text: "no table of communicators is in it"}
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func atoi(text string) int {
 }
 
 // readRASJSON reads the answer in JSON (ncclras -f json), which has the counts of every rank.
-func readRASJSON(b *builder, f File) error {
+func readRASJSON(b *builder, f file) error {
 	v, err := parseJSON(f)
 	if err != nil {
 		return err

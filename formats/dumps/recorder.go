@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
-	"collsim/collective"
 	"collsim/collective/calls"
 )
 
@@ -37,7 +34,7 @@ func isRecorder(text []byte) bool {
 		bytes.HasPrefix(head, []byte("[")) && bytes.Contains(head, []byte(`"profiling_name"`))
 }
 
-func readJSON(b *builder, f File) error {
+func readJSON(b *builder, f file) error {
 	v, err := parseJSON(f)
 	if err != nil {
 		return err
@@ -45,7 +42,7 @@ func readJSON(b *builder, f File) error {
 	return readRecorder(b, f, v)
 }
 
-func readPickle(b *builder, f File) error {
+func readPickle(b *builder, f file) error {
 	v, err := parsePickle(f)
 	if err != nil {
 		return err
@@ -58,23 +55,25 @@ type recorder struct {
 	*builder
 	config value // pg_config
 	calls  []calls.Call
-	parts  map[[2]int64]int // calls of a group and number by now
+	parts  map[[2]int64]int  // calls of a group and number by now
+	known  map[[2]string]int // groups by name and description
 	batch  int
 	fences []int64 // by call: the number of its batch, or of its collective
 }
 
 // readRecorder reads a dump: an object, or the list of its entries.
-func readRecorder(b *builder, f File, v value) error {
+func readRecorder(b *builder, f file, v value) error {
 	own, err := b.own(f)
 	if err != nil {
 		return err
 	}
-	r := recorder{builder: b, config: v.get("pg_config"), parts: map[[2]int64]int{}}
+	r := recorder{builder: b, config: v.get("pg_config"), parts: map[[2]int64]int{},
+		known: map[[2]string]int{}}
 	if err := r.configured(); err != nil {
 		return err
 	}
 	entries := v.get("entries")
-	if _, bare := v.is.([]any); bare {
+	if _, bare := v.items(); bare {
 		entries = v
 	} else if err := v.object(); err != nil {
 		return err
@@ -88,9 +87,24 @@ func readRecorder(b *builder, f File, v value) error {
 			return err
 		}
 	}
-	own = b.rank(f.Rank)
+	r.whole(list)
+	own = b.rank(f.rank)
 	own.Calls = append(own.Calls, r.calls...)
 	return r.marks(v.get("pg_status"), own)
+}
+
+// whole leaves out the oldest number of a ring that has overwritten entries: of calls made
+// together, some may be lost.
+func (r *recorder) whole(entries []value) {
+	if len(r.calls) == 0 {
+		return
+	}
+	number, err := entries[0].get("record_id").whole(0)
+	if first := r.calls[0]; err == nil && number > 0 && first.State == calls.Completed {
+		r.calls = slices.DeleteFunc(r.calls, func(c calls.Call) bool {
+			return c.Group == first.Group && c.Seq == first.Seq && !c.Message()
+		})
+	}
 }
 
 // entry reads a call.
@@ -133,6 +147,7 @@ func (r *recorder) entry(e value) error {
 		return nil
 	}
 	c.Kind, c.Name = kindOf(name)
+	c.Name, c.Frame = r.once(c.Name), r.once(frameOf(e.get("frames")))
 	if err := r.tensors(e, &c); err != nil {
 		return err
 	}
@@ -141,7 +156,6 @@ func (r *recorder) entry(e value) error {
 		r.calls = append(r.calls, c)
 		return err
 	}
-	c.Frame = frameOf(e.get("frames"))
 	at := [2]int64{int64(g), c.Seq}
 	c.Part = r.parts[at]
 	r.parts[at]++
@@ -181,7 +195,7 @@ func (r *recorder) groupOf(e value) (int, error) {
 	name, about := "", ""
 	of := e.first("process_group", "pg_name")
 	var err error
-	if pair, ok := of.is.([]any); ok {
+	if pair, ok := of.items(); ok {
 		if len(pair) != 2 {
 			return 0, of.wrong("name and description of a group are expected")
 		}
@@ -207,6 +221,10 @@ func (r *recorder) groupOf(e value) (int, error) {
 
 // groupAs returns the group of a name, with the ranks that pg_config has of it.
 func (r *recorder) groupAs(name, about string) (int, error) {
+	key := [2]string{name, about}
+	if g, known := r.known[key]; known {
+		return g, nil
+	}
 	of := r.config.get(name)
 	ranks, err := ranksOf(of.get("ranks"))
 	if err != nil {
@@ -215,7 +233,8 @@ func (r *recorder) groupAs(name, about string) (int, error) {
 	if about == "undefined" {
 		about = ""
 	}
-	return r.group(name, about, ranks), nil
+	r.known[key] = r.group(name, about, ranks)
+	return r.known[key], nil
 }
 
 // configured adds the groups of pg_config. In some of them a rank may have made no call.
@@ -257,109 +276,9 @@ func ranksOf(v value) (ranks []int, err error) {
 	return ranks, nil
 }
 
-// tensors reads types and sizes.
-func (r *recorder) tensors(e value, c *calls.Call) error {
-	for _, key := range []string{"input_dtypes", "output_dtypes"} {
-		list, err := e.get(key).list()
-		if err != nil {
-			return err
-		}
-		if c.Type == "" && len(list) > 0 {
-			spelt, err := list[0].text()
-			if err != nil {
-				return err
-			}
-			c.Type = typeOf(spelt)
-		}
-	}
-	in, err := elementsOf(e.get("input_sizes"))
-	if err != nil {
-		return err
-	}
-	out, err := elementsOf(e.get("output_sizes"))
-	if err != nil {
-		return err
-	}
-	c.In, c.Out = sum(in), sum(out)
-	size := len(r.Groups[c.Group].Ranks)
-	switch {
-	case c.Kind == collective.AllToAll:
-		c.Uneven = true
-		if len(in) == size && len(out) == size && size > 1 {
-			c.To, c.From = in, out
-		}
-	case c.Kind == collective.AllGather && len(out) == size, c.Kind == collective.Gather:
-		c.Uneven = uneven(out)
-	case c.Kind == collective.ReduceScatter && len(in) == size, c.Kind == collective.Scatter:
-		c.Uneven = uneven(in)
-	}
-	return nil
-}
-
-// elementsOf counts the elements of each tensor of a list.
-func elementsOf(v value) (sizes []int64, err error) {
-	list, err := v.list()
-	if err != nil {
-		return nil, err
-	}
-	for _, tensor := range list {
-		n, err := tensor.elements()
-		if err != nil {
-			return nil, err
-		}
-		sizes = append(sizes, n)
-	}
-	return sizes, nil
-}
-
-// sum adds elements; −1 where there are no tensors.
-func sum(sizes []int64) int64 {
-	if sizes == nil {
-		return -1
-	}
-	total := int64(0)
-	for _, n := range sizes {
-		total += n
-	}
-	return total
-}
-
-func uneven(sizes []int64) bool {
-	return len(sizes) > 0 && slices.Min(sizes) != slices.Max(sizes)
-}
-
-var ends = regexp.MustCompile(`^(send|recv) (\d+)(?:->|<-)(\d+)$`)
-
-// message reads the end of a message: "send 0->1", "recv 1<-0", by places in the group.
-func (r *recorder) message(e value, c *calls.Call, name string) (bool, error) {
-	m := ends.FindStringSubmatch(name)
-	if m == nil {
-		return false, nil
-	}
-	peer, err := strconv.Atoi(m[3])
-	ranks := r.Groups[c.Group].Ranks
-	if err != nil || peer >= most || ranks != nil && peer >= len(ranks) {
-		return false, e.get("profiling_name").wrong("a rank of its group is expected")
-	}
-	if ranks != nil {
-		peer = ranks[peer]
-	}
-	c.Kind, c.Name, c.Peer, c.Sends = collective.SendRecv, m[1], peer, m[1] == "send"
-	c.Frame = frameOf(e.get("frames"))
-	if c.Sends {
-		c.In = max(c.In, c.Out)
-	} else {
-		c.Out = max(c.In, c.Out)
-	}
-	return true, nil
-}
-
 // frameOf returns the innermost frame outside of PyTorch: "train_step (train.py:88)".
 func frameOf(v value) string {
-	list, ok := v.is.([]any)
-	if !ok {
-		return ""
-	}
+	list, _ := v.items()
 	best := ""
 	for i := range list {
 		one := value{is: list[i]}

@@ -11,27 +11,35 @@ func isTrace(text []byte) bool {
 	return isObject("traceEvents", "schemaVersion", "deviceProperties", "workload_graph")(text)
 }
 
-// readTraces reads a trace of a file a rank. Its calls are as its kernels began; what orders those
+// traceReader reads a trace of a file a rank. Its calls are as its kernels began; what orders those
 // of several groups is for verify.
-func readTraces(b *builder, files []File) error {
-	var inputs []chakra.Input
-	for _, f := range files {
-		if len(files) == 1 {
-			f.Rank = max(f.Rank, 0)
-		}
-		if _, err := b.own(f); err != nil {
-			return err
-		}
-		inputs = append(inputs, chakra.Input{Name: f.Name, Reader: bytes.NewReader(f.Text)})
+type traceReader struct {
+	*builder
+	files []chakra.Input
+}
+
+func newTraceReader(b *builder) reader { return &traceReader{builder: b} }
+
+func (r *traceReader) read(f file) error {
+	if r.builder.files == 1 {
+		f.rank = max(f.rank, 0)
 	}
-	log, err := chakra.Calls(inputs)
+	if _, err := r.own(f); err != nil {
+		return err
+	}
+	r.files = append(r.files, chakra.Input{Name: f.name, Reader: bytes.NewReader(f.text)})
+	return nil
+}
+
+func (r *traceReader) end() error {
+	log, err := chakra.Calls(r.files)
 	if err != nil {
 		return &ParseError{Text: err.Error()}
 	}
-	b.Log = *log
-	for i := range b.Ranks {
-		for j := range b.Ranks[i].Calls {
-			c := &b.Ranks[i].Calls[j]
+	r.Log = *log
+	for i := range r.Ranks {
+		for j := range r.Ranks[i].Calls {
+			c := &r.Ranks[i].Calls[j]
 			c.Type = typeOf(c.Type)
 		}
 	}

@@ -16,14 +16,23 @@ import (
 // value is a value of a JSON document or of a pickle, with its place in the file.
 type value struct {
 	file, path string
-	is         any // map[string]any, []any, string, int64, float64, bool or nil
+	is         any // map[string]any, []any or *list, string, a number, bool or nil
+}
+
+// items returns the items of a list.
+func (v value) items() (items []any, ok bool) {
+	if of, pickled := v.is.(*list); pickled {
+		return of.items, true
+	}
+	items, ok = v.is.([]any)
+	return items, ok
 }
 
 // parseJSON reads a document of one value.
-func parseJSON(f File) (value, error) {
-	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(f.Text, []byte("\uFEFF"))))
+func parseJSON(f file) (value, error) {
+	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(f.text, []byte("\uFEFF"))))
 	d.UseNumber()
-	v := value{file: f.Name}
+	v := value{file: f.name}
 	err := d.Decode(&v.is)
 	if err == nil {
 		if _, more := d.Token(); more != io.EOF {
@@ -37,10 +46,10 @@ func parseJSON(f File) (value, error) {
 		if errors.As(err, &syntax) {
 			at = syntax.Offset
 		} else if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-			at, text = int64(len(f.Text)), "the file ends in the middle of a value"
+			at, text = int64(len(f.text)), "the file ends in the middle of a value"
 		}
-		at = min(at, int64(len(f.Text)))
-		return v, &ParseError{File: f.Name, Line: 1 + bytes.Count(f.Text[:at], []byte("\n")),
+		at = min(at, int64(len(f.text)))
+		return v, &ParseError{File: f.name, Line: 1 + bytes.Count(f.text[:at], []byte("\n")),
 			Text: text}
 	}
 	return v, nil
@@ -53,13 +62,14 @@ func (v value) wrong(text string) error {
 
 // short writes the value for an error.
 func (v value) short() string {
+	if items, ok := v.items(); ok {
+		return fmt.Sprintf("a list of %d", len(items))
+	}
 	switch is := v.is.(type) {
 	case nil:
 		return "None"
 	case map[string]any:
 		return "{…}"
-	case []any:
-		return fmt.Sprintf("a list of %d", len(is))
 	case string:
 		return fmt.Sprintf("%.60q", is)
 	}
@@ -87,7 +97,7 @@ func (v value) first(keys ...string) value {
 
 // list returns the items of a list; none is an empty one.
 func (v value) list() (items []value, err error) {
-	list, ok := v.is.([]any)
+	list, ok := v.items()
 	if !ok && v.is != nil {
 		return nil, v.wrong("a list is expected")
 	}
@@ -150,6 +160,9 @@ func (v value) rank() (int, error) {
 func (v value) elements() (int64, error) {
 	dims, err := v.list()
 	n := int64(1)
+	if len(dims) > 64 {
+		return 0, v.wrong("sizes of a tensor are expected, 64 at most")
+	}
 	for _, dim := range dims {
 		d, bad := dim.whole(-1)
 		if bad != nil || d < 0 || d > 0 && n > math.MaxInt64/d {

@@ -27,7 +27,7 @@ type watchdog struct {
 	late                 map[int][]calls.Call // by rank: those whose group is not known yet
 }
 
-func readWatchdog(b *builder, f File) error {
+func readWatchdog(b *builder, f file) error {
 	re := regexp.MustCompile
 	w := watchdog{builder: b, late: map[int][]calls.Call{},
 		who: re(`\[(?:rank|default)(\d+)\]`),
@@ -37,7 +37,7 @@ func readWatchdog(b *builder, f File) error {
 			`(?:(?:at work(?: sequence id)?|at NCCL work): (-?\d+).*?)?` +
 			`[Ll]ast enqueued (?:NCCL )?work: (-?\d+), last completed (?:NCCL )?work: (-?\d+)`)}
 	number := 0
-	for line := range strings.Lines(string(f.Text)) {
+	for line := range strings.Lines(string(f.text)) {
 		number++
 		if err := w.read(f, number, strings.TrimRight(line, "\r\n")); err != nil {
 			return err
@@ -45,7 +45,7 @@ func readWatchdog(b *builder, f File) error {
 	}
 	w.settle()
 	if len(b.Ranks) == 0 {
-		return &ParseError{File: f.Name, Text: "no rank is named in what the watchdog writes"}
+		return &ParseError{File: f.name, Text: "no rank is named in what the watchdog writes"}
 	}
 	b.note("the watchdog names ranks that wait; a rank that is nowhere in the log has not waited, " +
 		"or has ended")
@@ -54,7 +54,7 @@ func readWatchdog(b *builder, f File) error {
 
 // read reads a line. Its rank is that of the launcher's prefix, or else of its text, which counts
 // within the group.
-func (w *watchdog) read(f File, number int, line string) error {
+func (w *watchdog) read(f file, number int, line string) error {
 	timeout, status := w.timeout.FindStringSubmatch(line), w.status.FindStringSubmatch(line)
 	spelt := ""
 	switch {
@@ -67,12 +67,12 @@ func (w *watchdog) read(f File, number int, line string) error {
 	}
 	if m := w.who.FindStringSubmatch(line); m != nil {
 		spelt = m[1]
-	} else if f.Rank >= 0 {
-		spelt = strconv.Itoa(f.Rank)
+	} else if f.rank >= 0 {
+		spelt = strconv.Itoa(f.rank)
 	}
 	rank := atoi(spelt)
 	if rank >= most {
-		return &ParseError{File: f.Name, Line: number, Key: "rank", Value: spelt,
+		return &ParseError{File: f.name, Line: number, Key: "rank", Value: spelt,
 			Text: fmt.Sprintf("at most %d is possible", most-1)}
 	}
 	if timeout != nil {
