@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -157,6 +158,31 @@ func TestBatches(t *testing.T) {
 	require.Empty(t, d.Judge().Findings)
 	found := read(t, batch(0, 1, "started"), batch(1, 0, "started")).Judge().Findings
 	require.Equal(t, calls.Stuck, found[0].Fault)
+}
+
+// TestRenumbered: a version counts a batch of messages as a collective, on the ranks that make it.
+func TestRenumbered(t *testing.T) {
+	batch := func(name string) string {
+		return entry(2, name, "scheduled", 1) + "," + entry(2, "coalesced", "completed", 1) + ","
+	}
+	first := entry(1, "all_reduce", "completed", 3) + ","
+	one := file{"d.0", 0, recorded(first + batch("send 0->1") + entry(3, "all_reduce", "started", 3))}
+	two := file{"d.1", 1, recorded(first + batch("recv 1<-0") + entry(3, "all_reduce", "started", 3))}
+	none := file{"d.1", 1, recorded(first + entry(2, "all_reduce", "started", 3))}
+	require.Equal(t, calls.Stuck, read(t, one, two).Judge().Findings[0].Fault)
+	d := read(t, one, none)
+	require.Equal(t, int64(2), d.Ranks[0].Calls[2].Seq)
+	require.Equal(t, calls.Stuck, d.Judge().Findings[0].Fault)
+	require.Len(t, d.Notes, 1)
+}
+
+// TestRing: of calls made together, those of the oldest number may be lost.
+func TestRing(t *testing.T) {
+	text := strings.Replace(string(recorded(entry(1, "all_reduce", "completed", 3)+","+
+		entry(2, "all_reduce", "started", 3))), `{"process_group"`, `{"record_id": 7, "process_group"`, 1)
+	d := read(t, file{"d.0", 0, []byte(text)})
+	require.Len(t, d.Ranks[0].Calls, 1)
+	require.Equal(t, int64(2), d.Ranks[0].Calls[0].Seq)
 }
 
 // TestErrors: what cannot be read has file and line or, in a pickle, the opcode and its place.
