@@ -68,7 +68,7 @@ func Table() []Format {
 			is: hasKey("ctrl_deps", "comm_type", "workload_graph"), read: readTraceFile},
 		{Name: Profile, About: "traces of PyTorch's profiler, a file a rank: what GPUs did, and " +
 			"requests without data", Extensions: []string{"json"}, Dataless: true,
-			is: hasKey("deviceProperties", "baseTimeNanoseconds"), read: readTraceFile},
+			is: hasKey("traceEvents", "deviceProperties", "baseTimeNanoseconds"), read: readTraceFile},
 		{Name: HLO, About: "HLO modules of XLA, as text after optimizations: what ranks ask for, " +
 			"without data", Extensions: []string{"hlo"}, Dataless: true,
 			is: beginsWith("HloModule"), read: hlo.Read},

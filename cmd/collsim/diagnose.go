@@ -34,17 +34,26 @@ Diagnose simulates single changes of a scenario, one after the other: a slow or 
 links, an oversubscribed network, a slow GPU, another algorithm, protocol or number of channels, and
 more. It ranks them by how far their times are from those of a log, and prints the nearest three,
 how well each fits and what would tell it apart. Changes whose times differ by less than the noise
-are named together. It exits with 1 where none fits. docs/diagnose.md says how often it is right.`
+are named together. It exits with 1 where none fits. docs/diagnose.md says how often it is right.
+
+Without a scenario it reads what a job that hangs has left: dumps of PyTorch's flight recorder, the
+answer of NCCL's RAS, NCCL's log of calls, messages of PyTorch's watchdog, traces. It says which
+rank is missing in which call, whose call differs, and who waits for whom; it exits with 1 where a
+rank waits or a call differs.`
 
 func diagnoseCommand(a *app) *cobra.Command {
 	o := &diagnoseFlags{}
 	cmd := &cobra.Command{
-		Use:   "diagnose LOG FILE",
-		Short: "find the change of a scenario that explains a log",
+		Use:   "diagnose LOG FILE|DUMP …",
+		Short: "find the change of a scenario that explains a log, or why a job hangs",
 		Long:  joined(diagnoseLong),
 		Example: "  collsim diagnose slow.log cluster.toml\n" +
-			"  collsim diagnose slow.log cluster.toml --csv causes.csv --curves fit.svg",
+			"  collsim diagnose slow.log cluster.toml --csv causes.csv --curves fit.svg\n" +
+			"  collsim diagnose 'nccl_trace_rank_{rank}'",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if ofHang(args) {
+				return o.hang(cmd, a, args)
+			}
 			return o.diagnose(cmd.Context(), a, args)
 		},
 	}

@@ -164,7 +164,7 @@ const helpText = `collsim simulates collective communication: proof, numbers, ti
   collsim check|explain|tune FILE …   its cost, what decides it, NCCL's best way
   collsim verify|import|export FILE   prove, read, write schedules of others
   collsim validate|calibrate FILE     execute it for real and compare; measure
-  collsim compare|diagnose A B        two logs or runs; why a log is slow
+  collsim compare|diagnose A B        two logs or runs; why it is slow, or hangs
   collsim list|schema|version|help    what there is to try; help busbw: a term
 
   --json, --csv FILE|-             JSON instead of the table; a line a result

@@ -3,6 +3,8 @@ package chakra
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"collsim/formats/internal/opgraph"
 	"collsim/schedule"
@@ -103,7 +105,21 @@ func (t *trace) groups() (all []*team) {
 			g.ops[member] = append(g.ops[member], int32(i))
 		}
 	}
+	for _, g := range all {
+		t.complete(g)
+	}
 	return all
+}
+
+// complete adds the members of a group that have a file and request nothing in it.
+func (t *trace) complete(g *team) {
+	for _, text := range strings.Fields(strings.Trim(g.members, "[]")) {
+		rank, err := strconv.ParseInt(text, 10, 32)
+		at, found := slices.BinarySearch(g.ranks, int32(rank))
+		if err == nil && !found && int(rank) < len(t.nodes) && len(t.nodes) > 1 {
+			g.ranks, g.ops = slices.Insert(g.ranks, at, int32(rank)), slices.Insert(g.ops, at, nil)
+		}
+	}
 }
 
 // order sorts the collectives of each rank into the order of its requests. It reports two that no
@@ -119,57 +135,6 @@ func (t *trace) order(g *team) {
 			t.defects = append(t.defects, opgraph.Defect{Rank: int(rank), Op: int(b), Kind: schedule.Race,
 				Text: fmt.Sprintf("nothing orders the collectives %v and %v, so that ranks could ask for "+
 					"them in different orders", &t.nodes[rank][a], &t.nodes[rank][b])})
-		}
-	}
-}
-
-// alike reports ranks whose request differs from that of the first in the group, or that expect
-// another length than their peer sends.
-func (t *trace) alike(g *team) {
-	t.alikeFirst(g)
-	asked := slices.MinFunc(g.ops, func(a, b []int32) int { return len(a) - len(b) })
-	for k := range asked {
-		t.transposed(g, k)
-	}
-}
-
-// transposed compares the lengths that ranks expect in an all_to_all with those that their peers
-// send.
-func (t *trace) transposed(g *team, k int) {
-	p := len(g.ranks)
-	for member := range p {
-		if n := t.node(g, member, k); len(n.to) != p || len(n.from) != p {
-			return // another kind, or not all ranks of the group have files
-		}
-	}
-	for i, rank := range g.ranks {
-		n := t.node(g, i, k)
-		for j := range p {
-			if m := t.node(g, j, k); n.from[j] != m.to[i] {
-				t.defect(int(rank), int(g.ops[i][k]), "it expects %d bytes from rank %d, which sends it %d: %v",
-					n.from[j], g.ranks[j], m.to[i], m)
-			}
-		}
-	}
-}
-
-func (t *trace) alikeFirst(g *team) {
-	for member := 1; member < len(g.ranks); member++ {
-		rank, first := int(g.ranks[member]), g.ranks[0]
-		for k := range min(len(g.ops[0]), len(g.ops[member])) {
-			mine, theirs := t.node(g, member, k).likeness(), t.node(g, 0, k).likeness()
-			if mine != theirs {
-				t.defect(rank, int(g.ops[member][k]), "asks for %s as collective %d%s, but rank %d asks "+
-					"for %s: %v", mine, k, g.of(), first, theirs, t.node(g, 0, k))
-				break
-			}
-		}
-		if n, m := len(g.ops[member]), len(g.ops[0]); n > m {
-			t.defect(rank, int(g.ops[member][m]), "asks for %d collectives%s, but rank %d for %d", n,
-				g.of(), first, m)
-		} else if n < m {
-			t.defect(int(first), int(g.ops[0][n]), "asks for %d collectives%s, but rank %d for %d", m,
-				g.of(), rank, n)
 		}
 	}
 }

@@ -257,9 +257,9 @@ func short(name string) string {
 	return name
 }
 
-// calls maps the names that PyTorch's ProcessGroupNCCL records to collectives, or to ends of a
+// kernelOf maps the names that PyTorch's ProcessGroupNCCL records to collectives, or to ends of a
 // message.
-func calls(name string) (kind collective.Kind, message nodeType) {
+func kernelOf(name string) (kind collective.Kind, message nodeType) {
 	switch name {
 	case "allreduce", "allreduce_coalesced", "all_reduce", "barrier":
 		return collective.AllReduce, 0

@@ -12,7 +12,7 @@ import (
 
 // ask fills in the collective or the message for which a kernel of NCCL was called.
 func (k *kineto) ask(n *node, a *eventArgs) error {
-	kind, message := calls(a.Collective)
+	kind, message := kernelOf(a.Collective)
 	n.element = elementType(a.Type)
 	bytes := elementTypes[n.element].bytes
 	switch {

@@ -6,77 +6,79 @@ import (
 	"slices"
 
 	"collsim/collective"
+	"collsim/collective/calls"
 	"collsim/unit"
 )
 
 // channel is the key by which messages are matched, in the order of their ids.
 type channel struct {
-	from, to, tag int64
-}
-
-// half is one end of a message.
-type half struct {
-	rank int
-	node int32
+	from, to int
+	tag      int64
 }
 
 // messages makes an op of each message that is sent and received.
 func (w *works) messages() error {
-	var order []channel
-	sends, recvs := map[channel][]half{}, map[channel][]half{}
+	l := &calls.Log{Groups: make([]calls.Group, 1)}
 	for rank := range w.nodes {
+		r := calls.Rank{Number: rank}
 		for i := range w.nodes[rank] {
 			n := &w.nodes[rank][i]
 			if n.kind != commSend && n.kind != commRecv {
 				continue
 			}
-			c, ends, peer := channel{int64(rank), n.attrs[commDst], n.attrs[commTag]}, sends, commDst
-			if n.kind == commRecv {
-				c, ends, peer = channel{n.attrs[commSrc], int64(rank), n.attrs[commTag]}, recvs, commSrc
-			}
-			if p := n.attrs[peer]; p == int64(rank) || p >= int64(len(w.nodes)) {
-				return w.wrong(rank, int32(i), "%s = %d; another of %d ranks is expected", attrNames[peer], p,
+			end := n.end(0, i)
+			if end.Peer == rank || end.Peer >= len(w.nodes) {
+				return w.wrong(rank, int32(i), "%s = %d; another of %d ranks is expected",
+					attrNames[map[bool]int{true: commDst, false: commSrc}[end.Sends]], end.Peer,
 					len(w.nodes))
 			}
-			if sends[c] == nil && recvs[c] == nil {
-				order = append(order, c)
-			}
-			ends[c] = append(ends[c], half{rank, int32(i)})
+			r.Calls = append(r.Calls, end)
 		}
+		l.Ranks = append(l.Ranks, r)
 	}
-	for _, c := range order {
-		if err := w.match(sends[c], recvs[c]); err != nil {
+	for _, m := range byChannel(l.Meet()) {
+		if err := w.message(m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// match pairs the sends and receives of a channel.
-func (w *works) match(sends, recvs []half) error {
-	for i := range max(len(sends), len(recvs)) {
-		switch {
-		case i >= len(recvs):
-			return w.wrong(sends[i].rank, sends[i].node, "nobody receives it: comm_dst and comm_tag match "+
-				"no COMM_RECV_NODE")
-		case i >= len(sends):
-			return w.wrong(recvs[i].rank, recvs[i].node, "nobody sends it: comm_src and comm_tag match no "+
-				"COMM_SEND_NODE")
+// byChannel sorts messages by the first of each channel.
+func byChannel(list []*calls.Meeting) []*calls.Meeting {
+	place := map[channel]int{}
+	of := func(m *calls.Meeting) channel { return channel{m.From, m.To, m.First().Tag} }
+	for i, m := range list {
+		if _, known := place[of(m)]; !known {
+			place[of(m)] = i
 		}
-		a, b := sends[i], recvs[i]
-		n, m := w.nodes[a.rank][a.node].attrs[commSize], w.nodes[b.rank][b.node].attrs[commSize]
-		if n != m {
-			return w.wrong(b.rank, b.node, "comm_size = %d; %s sends %d", m, w.files[a.rank].Name, n)
-		}
-		x, y := w.nodes[a.rank][a.node].element, w.nodes[b.rank][b.node].element
-		if x != y && x > 0 && y > 0 {
-			return w.wrong(b.rank, b.node, "it receives %s; %s sends %s", elementTypes[y].name,
-				w.files[a.rank].Name, elementTypes[x].name)
-		}
-		at := w.add(Work{Kind: collective.SendRecv, Bytes: unit.Bytes(n),
-			Teams: [][]int{{a.rank, b.rank}}}, a.rank, a.node)
-		w.of[a.rank][a.node], w.of[b.rank][b.node] = at, at
 	}
+	slices.SortStableFunc(list, func(a, b *calls.Meeting) int { return place[of(a)] - place[of(b)] })
+	return list
+}
+
+// message makes an op of a message whose two ends agree.
+func (w *works) message(m *calls.Meeting) error {
+	a, b := m.Calls[0], m.Calls[1]
+	switch {
+	case b == nil:
+		return w.wrong(m.From, int32(a.Own), "nobody receives it: comm_dst and comm_tag match no "+
+			"COMM_RECV_NODE")
+	case a == nil:
+		return w.wrong(m.To, int32(b.Own), "nobody sends it: comm_src and comm_tag match no "+
+			"COMM_SEND_NODE")
+	}
+	switch d, _ := m.Difference(); d.Field {
+	case calls.TypeField:
+		return w.wrong(m.To, int32(b.Own), "it receives %s; %s sends %s", b.Type, w.files[m.From].Name,
+			a.Type)
+	case calls.CountField:
+		return w.wrong(m.To, int32(b.Own), "comm_size = %d; %s sends %d", b.Out, w.files[m.From].Name,
+			a.In)
+	}
+	at := w.add(Work{Kind: collective.SendRecv, Bytes: unit.Bytes(a.In),
+		Teams: [][]int{{m.From, m.To}}}, m.From, int32(a.Own))
+	w.of[m.From][a.Own], w.of[m.To][b.Own] = at, at
 	return nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"collsim/formats/internal/loglines"
 )
 
 // readLog reads the output of a program of nccl-tests or rccl-tests, within any log. A row is one
@@ -13,11 +15,11 @@ import (
 // The kind is that of the last program named before the rows. The ranks, and their nodes and
 // processes, are those listed before them, or else those of the library's own lines.
 func readLog(file string, text []byte) (*Data, error) {
-	l := logReader{cleaner: newCleaner(), library: newLibrary()}
+	l := logReader{Cleaner: loglines.New(), library: newLibrary()}
 	l.file, l.hint = file, "forms that are read: "+formNames()
 	for line := range strings.Lines(string(text)) {
 		l.line++
-		for _, p := range l.cleaner.pieces(line) {
+		for _, p := range l.Pieces(line) {
 			l.read(p)
 		}
 	}
@@ -34,7 +36,7 @@ func readLog(file string, text []byte) (*Data, error) {
 // logReader reads a log line by line.
 type logReader struct {
 	reading
-	cleaner
+	loglines.Cleaner
 	library   library
 	line      int
 	head      Of
@@ -55,8 +57,8 @@ type openRow struct {
 }
 
 // read reads a line, or a piece of one.
-func (l *logReader) read(p piece) {
-	text, message, isLibrary := l.library.cut(p.text, l.hosts)
+func (l *logReader) read(p loglines.Piece) {
+	text, message, isLibrary := l.library.cut(p.Text, l.hosts)
 	if isLibrary {
 		l.library.read(message)
 	}
@@ -64,11 +66,11 @@ func (l *logReader) read(p piece) {
 	if prefix, row := rowOf(all); row != nil {
 		l.settle()
 		l.begin()
-		l.open = &openRow{who: p.who, prefix: prefix, words: row, pieces: 1}
+		l.open = &openRow{who: p.Who, prefix: prefix, words: row, pieces: 1}
 		l.try(isLibrary)
 		return
 	}
-	if l.open != nil && l.open.who == p.who && l.goesOn(all) {
+	if l.open != nil && l.open.who == p.Who && l.goesOn(all) {
 		return
 	}
 	l.heading(all)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"collsim/collective"
+	"collsim/formats/internal/loglines"
 	"collsim/unit"
 )
 
@@ -19,11 +20,11 @@ import (
 // do not state their ranks, and count the block of a rank where MPI does: Of.PerRank.
 func readOSU(file string, text []byte) (*Data, error) {
 	o := osuReader{reading: reading{file: file}, heading: osuHeading()}
-	c := newCleaner()
+	c := loglines.New()
 	for line := range strings.Lines(string(text)) {
 		o.line++
-		for _, p := range c.pieces(line) {
-			o.read(p.text)
+		for _, p := range c.Pieces(line) {
+			o.read(p.Text)
 		}
 	}
 	o.number()

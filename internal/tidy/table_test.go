@@ -27,6 +27,7 @@ func table() []row {
 		{path: "unit"},
 		{path: "dtype", ours: "internal/cpu"},
 		{path: "collective", ours: "unit dtype"},
+		{path: "collective/calls", ours: "collective"},
 		{path: "comm/group", ours: "collective dtype"},
 		{path: "comm/symmetric", ours: "collective dtype comm/group"},
 		{path: "schedule", ours: "collective dtype kernel unit internal/parallel"},
@@ -53,8 +54,10 @@ func table() []row {
 		{path: "trace", ours: "unit"},
 		{path: "formats", ours: "formats/... schedule collective dtype unit internal/input"},
 		{path: "formats/...",
-			ours: "formats/internal/... schedule trace topology collective dtype unit internal/diag " +
-				"internal/input internal/output internal/parallel"},
+			ours: "formats/internal/... schedule trace topology collective collective/calls dtype unit " +
+				"internal/diag internal/input internal/output internal/parallel"},
+		{path: "formats/dumps",
+			ours: "formats/chakra formats/internal/... collective collective/calls internal/diag"},
 		{path: "formats/internal/wire",
 			modules: []string{"google.golang.org/protobuf/encoding/protowire"}},
 		{path: "formats/system", ours: "machine device unit internal/diag"},
@@ -121,13 +124,13 @@ func table() []row {
 			"internal/diag internal/input internal/ncclnames",
 			modules: []string{"github.com/BurntSushi/toml"}},
 		{path: "run", ours: toHW + " hw/calibrate machine internal/parallel"},
-		{path: "report", ours: "algos/nccl run program scenarios collective unit device schedule " +
-			"formats formats/measured compare diagnose fidelity hw hw/calibrate reference sim bounds " +
-			"proof"},
+		{path: "report", ours: "algos/nccl run program scenarios collective collective/calls unit " +
+			"device schedule formats formats/dumps formats/measured compare diagnose fidelity hw " +
+			"hw/calibrate reference sim bounds proof"},
 		{path: ".", ours: "run report scenarios"},
 		{path: "cmd/collsim",
-			ours: ". run report compare diagnose page plots machine hw/... internal/diag internal/output " +
-				"internal/memory " + toHW,
+			ours: ". run report compare diagnose page plots machine hw/... collective/calls " +
+				"internal/diag internal/output internal/memory " + toHW,
 			modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 		{path: "internal/cpu"},
 		{path: "internal/golden"},      // its tests alone import anything
