@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +21,7 @@ import (
 // compareFlags are the flags of compare.
 type compareFlags struct {
 	json, quiet bool
+	bits        bool
 	failAbove   string
 	curves      string
 	report      string
@@ -35,7 +35,8 @@ times: a log of nccl-tests, results of collsim, or another of docs/measured.md. 
 collective, size, type, operator, ranks, nodes, algorithm and protocol: nothing that both state may
 differ. It prints both times, B over A and bus bandwidths of every call, then the median, the 90th
 percentile, the calls that differ most, and what one side has alone. With --fail-above it exits with
-1 where a call of B takes so much longer or less long than that of A.`
+1 where a call of B takes so much longer or less long than that of A. With --bits it compares what
+two scenarios compute, and says where the first bit differs and why.`
 
 func compareCommand(a *app) *cobra.Command {
 	o := &compareFlags{}
@@ -52,6 +53,8 @@ func compareCommand(a *app) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print JSON instead of the table")
+	f.BoolVar(&o.bits, "bits", false, "compare the outputs of all ranks bit by bit, rather than "+
+		"times; A may be a file of outputs: .npy, .npz or .safetensors")
 	f.StringVar(&o.failAbove, "fail-above", "", "exit with 1 if the times of a call differ by more "+
 		"than a `SHARE`, such as '5 %'")
 	f.StringVar(&o.curves, "curves", "", "draw the bandwidths of both against the size: `FILE.svg`, "+
@@ -60,6 +63,7 @@ func compareCommand(a *app) *cobra.Command {
 		"`FILE.html`")
 	registerWith(f, &o.with)
 	f.StringArrayVar(&o.load.Set, "set", nil, "replace a key of the scenarios: `PATH=VALUE`, in TOML")
+	f.StringArrayVar(&o.load.Only, "only", nil, "keep results of scenarios with these `KEY=VALUE,…`")
 	f.BoolVar(&o.quiet, "quiet", false, "no progress on standard error")
 	return cmd
 }
@@ -69,6 +73,9 @@ func (o *compareFlags) compare(ctx context.Context, a *app, args []string) (err 
 	if len(args) != 2 {
 		return &usageError{Text: "two files are expected: scenarios, result files or logs",
 			Hint: "for example: collsim compare good.log bad.log"}
+	}
+	if o.bits {
+		return o.bitwise(ctx, a, args)
 	}
 	above, err := o.share()
 	if err != nil {
@@ -96,7 +103,12 @@ func (o *compareFlags) compare(ctx context.Context, a *app, args []string) (err 
 			return err
 		}
 	}
-	r := compare.Of(sides[0], sides[1])
+	return o.print(a, compare.Of(sides[0], sides[1]), above)
+}
+
+// print prints and draws how two tables compare. It fails if nothing matches, or if a call differs
+// by more than a share.
+func (o *compareFlags) print(a *app, r *compare.Report, above float64) error {
 	if o.curves != "" {
 		if err := drawCurves(o.curves, bothCurves(r), bothOptions(r)); err != nil {
 			return err
@@ -159,7 +171,7 @@ func (o *compareFlags) judge(a *app, r *compare.Report, above float64) error {
 // table returns the times of a scenario, which is run, or of a file.
 func (o *compareFlags) table(ctx context.Context, a *app, name string) (compare.Side, error) {
 	side := compare.Side{Name: name}
-	if name != "-" && !strings.HasPrefix(name, "example:") && filepath.Ext(name) != ".toml" {
+	if !isScenario(name) {
 		text, err := a.read(name)
 		if err != nil {
 			return side, err

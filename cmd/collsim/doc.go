@@ -19,6 +19,6 @@
 //	runs: run.go validate.go scatter.go ncclformat.go programs.go
 //	commands: init.go initnetwork.go machines.go check.go explain.go tune.go calibrate.go
 //	  calibratenccl.go calibratetables.go verify.go convert.go
-//	  compare.go diagnose.go diagnosehang.go
+//	  compare.go comparebits.go diagnose.go diagnosehang.go
 //	main: main.go
 package main
