@@ -9,13 +9,19 @@ import (
 	"collsim/internal/prose"
 )
 
-// verdict says what is wrong, and whether ranks wait for it. Other types and counts need not hang.
+// hangs reports whether ranks wait for what is wrong. Calls of another type or count may end.
+func (t *hangText) hangs(f *calls.Finding) bool {
+	field := f.Difference.Field
+	mayEnd := f.Fault == calls.Differs && field != calls.KindField && field != calls.RootField
+	return !f.Completed && !(mayEnd && t.unstated())
+}
+
+// verdict says what is wrong, and whether ranks wait for it.
 func (t *hangText) verdict(f *calls.Finding) string {
-	if f.Completed || f.Fault == calls.Differs && f.Difference.Field != calls.KindField &&
-		f.Difference.Field != calls.RootField && t.unstated() {
-		return "mismatch: " + t.finding(f)
+	if t.hangs(f) {
+		return "hang: " + t.finding(f)
 	}
-	return "hang: " + t.finding(f)
+	return "mismatch: " + t.finding(f)
 }
 
 // finding says in a sentence what is wrong.

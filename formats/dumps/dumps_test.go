@@ -62,6 +62,7 @@ func TestRAS(t *testing.T) {
 func TestRASOutliers(t *testing.T) {
 	text, err := os.ReadFile("testdata/ras.txt")
 	require.NoError(t, err)
+	text = bytes.ReplaceAll(text, []byte("\n"), []byte("\n[1,3]<stdout>:"))
 	text = bytes.ReplaceAll(text, []byte("6 ranks have launched up to operation 640"),
 		[]byte("6 ranks have not launched any operations"))
 	found := read(t, file{"x", -1, text}).Judge().Findings
