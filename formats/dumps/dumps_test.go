@@ -96,6 +96,18 @@ func TestCollLogs(t *testing.T) {
 	require.Equal(t, []int{1}, found[0].Ranks)
 }
 
+// TestOlderLog: older versions have no id of a communicator, and their lines say the rank all the
+// same.
+func TestOlderLog(t *testing.T) {
+	text, err := os.ReadFile("testdata/coll.log")
+	require.NoError(t, err)
+	text = bytes.ReplaceAll(text, []byte(" commId 0x77aa"), nil)
+	found := read(t, file{"x", -1, text}).Judge().Findings
+	require.Len(t, found, 1)
+	require.Equal(t, []int{2}, found[0].Ranks)
+	require.Len(t, found[0].Meeting.Ranks, 4)
+}
+
 // TestWatchdog: a rank that has not enqueued the call is missing, and one that is not heard of,
 // too.
 func TestWatchdog(t *testing.T) {
