@@ -20,16 +20,8 @@
 //	algorithms: algorithm.go param.go pick.go
 //	costs: cost.go closedform.go
 //	ranks: common.go fold.go tree.go
-//	moves: all_gather_bruck.go all_gather_direct.go all_gather_pairwise.go
-//	  all_gather_recursive_doubling.go all_gather_ring.go broadcast_chain.go broadcast_flat.go
-//	  scatter_flat.go gather_flat.go send_recv_direct.go barrier_dissemination.go
-//	exchanges: all_to_all_bruck.go all_to_all_direct.go all_to_all_pairwise.go
-//	  all_to_all_ring.go
-//	reductions: reduce_flat.go reduce_linear.go reduce_scatter_direct.go
-//	  reduce_scatter_pairwise.go all_reduce_binomial.go all_reduce_double_binary_tree.go
-//	  all_reduce_one_shot.go all_reduce_rabenseifner.go all_reduce_recursive_doubling.go
-//	  all_reduce_ring.go all_reduce_two_shot.go all_reduce_hierarchical.go low_contention.go
-//	derived: broadcast_binomial.go broadcast_scatter_allgather.go scatter_binomial.go
-//	  transposed.go
+//	kinds: all_*.go barrier_*.go broadcast_*.go gather_*.go reduce_*.go scatter_*.go send_*.go
+//	  low_contention.go
+//	derived: transposed.go
 //	table: table.go
 package algos

@@ -14,7 +14,8 @@ const (
 
 func t4() gpu {
 	return gpu{name: "t4", about: "NVIDIA T4, 16 GB",
-		lane: lane("20 GB/s", upToVolta),
+		kernels: voltaKernels("assumed: as V100 SXM2's"),
+		lane:    lane("20 GB/s", upToVolta),
 		values: append([]Value{
 			{"sms", "40", "NVIDIA, Turing GPU Architecture (white paper), appendix A, Tesla T4"},
 			{"blocks_per_sm", "16", cudaBlocks},
@@ -40,7 +41,8 @@ func t4() gpu {
 
 func rtx2080Ti() gpu {
 	return gpu{name: "rtx-2080ti", about: "NVIDIA GeForce RTX 2080 Ti, 11 GB",
-		lane: lane("20 GB/s", upToVolta),
+		kernels: voltaKernels("assumed: as V100 SXM2's"),
+		lane:    lane("20 GB/s", upToVolta),
 		values: append([]Value{
 			{"sms", "68", turing},
 			{"blocks_per_sm", "16", cudaBlocks},
@@ -67,7 +69,8 @@ func rtx2080Ti() gpu {
 
 func a10g() gpu {
 	return gpu{name: "a10g", about: "NVIDIA A10G, 24 GB",
-		lane: lane("20 GB/s", upToAmpere),
+		kernels: ampereKernels("assumed: as those of A100 with 80 GB"),
+		lane:    lane("20 GB/s", upToAmpere),
 		values: append([]Value{
 			{"sms", "80", "AWS, EC2 G5 instances: 80 RT cores, of which an SM has one"},
 			{"blocks_per_sm", "16", cudaBlocks},
@@ -96,7 +99,8 @@ func a10g() gpu {
 
 func rtx4090() gpu {
 	return gpu{name: "rtx-4090", about: "NVIDIA GeForce RTX 4090, 24 GB",
-		lane: lane("20 GB/s", upToAmpere),
+		kernels: ampereKernels("assumed: as those of A100 with 80 GB"),
+		lane:    lane("20 GB/s", upToAmpere),
 		values: append([]Value{
 			{"sms", "128", ada},
 			{"blocks_per_sm", "24", cudaBlocks},

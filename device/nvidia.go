@@ -21,6 +21,8 @@ const (
 func v100(gb int) gpu {
 	about := fmt.Sprintf("NVIDIA V100 SXM2, %d GB", gb)
 	return gpu{name: fmt.Sprintf("v100-%dgb", gb), about: about,
+		kernels: voltaKernels(fitted + "DeepBench's, with cuBLAS 10.1, whose times have something of " +
+			"the launch"),
 		lane: lane("20 GB/s", "Volta"),
 		values: append([]Value{
 			{"sms", "80", ampere},
@@ -47,7 +49,8 @@ func v100(gb int) gpu {
 
 func a100x40() gpu {
 	return gpu{name: "a100-40gb", about: "NVIDIA A100 SXM4, 40 GB",
-		lane: lane("20 GB/s", "Ampere"),
+		kernels: ampereKernels("assumed: as those of A100 with 80 GB"),
+		lane:    lane("20 GB/s", "Ampere"),
 		values: append([]Value{
 			{"sms", "108", ampere},
 			{"blocks_per_sm", "32", limits},
@@ -78,7 +81,8 @@ func a100x40() gpu {
 
 func a100x80() gpu {
 	return gpu{name: "a100-80gb", about: "NVIDIA A100 SXM4, 80 GB",
-		lane: lane("20 GB/s", "Ampere"),
+		kernels: ampereKernels(fitted + "vidur's and others'"),
+		lane:    lane("20 GB/s", "Ampere"),
 		values: with(a100x40().values,
 			Value{"hbm_bandwidth", "2039 GB/s", a100DS},
 			Value{"hbm_capacity", "80 GiB", a100DS},
@@ -87,6 +91,8 @@ func a100x80() gpu {
 
 func h100SXM() gpu {
 	return gpu{name: "h100-sxm", about: "NVIDIA H100 SXM5, 80 GB",
+		kernels: hopperKernels(fitted + "vidur's, DeepGEMM's and others', and to pipelines of " +
+			"docs/published.md (decision 25)"),
 		lane: lane("36.7 GB/s", "Hopper"), multicasts: true,
 		values: append([]Value{
 			multimem("85 %", "Hopper"),
@@ -120,7 +126,8 @@ func h100SXM() gpu {
 
 func h100PCIe() gpu {
 	return gpu{name: "h100-pcie", about: "NVIDIA H100 PCIe, 80 GB",
-		lane: lane("36.7 GB/s", "Hopper"),
+		kernels: hopperKernels("assumed: as H100 SXM's"),
+		lane:    lane("36.7 GB/s", "Hopper"),
 		values: with(h100SXM().values,
 			Value{"sms", "114", hopper},
 			Value{"clock", "1755 MHz", hopper},
@@ -146,7 +153,8 @@ func h100PCIe() gpu {
 func h200() gpu {
 	values := without(h100SXM().values, "memory_bus", "memory_data_rate") // not published
 	return gpu{name: "h200", about: "NVIDIA H200 SXM5, 141 GB",
-		lane: lane("36.7 GB/s", "Hopper"), multicasts: true,
+		kernels: hopperKernels("assumed: as H100 SXM's"),
+		lane:    lane("36.7 GB/s", "Hopper"), multicasts: true,
 		values: with(values,
 			Value{"tensor_float64", "67 TFLOP/s", h200DS},
 			Value{"tensor_float32", "494.5 TFLOP/s", h200DS},
@@ -173,7 +181,8 @@ func h200() gpu {
 
 func b200() gpu {
 	return gpu{name: "b200", about: "NVIDIA B200 SXM, 180 GB",
-		lane: lane("40 GB/s", "Blackwell"), multicasts: true,
+		kernels: blackwellKernels("by hand to seven published times, internal/kernelfit/testdata"),
+		lane:    lane("40 GB/s", "Blackwell"), multicasts: true,
 		values: append([]Value{
 			multimem("74 %", "Blackwell"),
 			{"sms", "148", askB200},

@@ -44,7 +44,7 @@ func (g gpu) preset() Preset {
 	}
 	for _, v := range p.Values {
 		if err := Find(v.Figure).Set(&p.Device, v.Text); err != nil {
-			panic(err) // a row of ours; a test reads them all
+			panic(g.name + ": " + err.Error()) // a row of ours; a test reads them all
 		}
 	}
 	return p
@@ -55,6 +55,7 @@ type gpu struct {
 	name, about string
 	lane        Value // its lane_rate
 	values      []Value
+	kernels     kernels
 	multicasts  bool // Preset.Multicasts
 }
 
@@ -77,7 +78,7 @@ func (g gpu) all() []Value {
 		g.lane,
 		{"channels", "32", manyChannels},
 		{"slots", "8", "NCCL, NCCL_STEPS in src/include/device.h"},
-	}, append(g.values, kernelValues(g.name)...)...)
+	}, append(g.values, g.kernels.figures()...)...)
 }
 
 // lane makes a lane_rate from NCCL's tuner.

@@ -33,7 +33,8 @@ func without(values []Value, figures ...string) (list []Value) {
 
 func v100PCIe() gpu {
 	return gpu{name: "v100-pcie", about: "NVIDIA V100 PCIe, 32 GB",
-		lane: lane("20 GB/s", "Volta"),
+		kernels: voltaKernels("assumed: as V100 SXM2's"),
+		lane:    lane("20 GB/s", "Volta"),
 		values: with(without(v100(32).values, "nvlink"),
 			Value{"clock", "1380 MHz", v100DS + ": at which 80 SMs have its peaks"},
 			Value{"tensor_clock", "1380 MHz", v100DS + ": at which 80 SMs have its peaks"},
@@ -46,7 +47,8 @@ func v100PCIe() gpu {
 
 func a100PCIe() gpu {
 	return gpu{name: "a100-pcie", about: "NVIDIA A100 PCIe, 80 GB",
-		lane: lane("20 GB/s", "Ampere"),
+		kernels: ampereKernels("assumed: as those of A100 with 80 GB"),
+		lane:    lane("20 GB/s", "Ampere"),
 		values: with(a100x80().values,
 			Value{"hbm_bandwidth", "1935 GB/s", a100DS},
 			Value{"memory_data_rate", "3.024 Gbit/s", "assumed: 1512 MHz, twice a cycle, which is the " +
@@ -56,7 +58,8 @@ func a100PCIe() gpu {
 
 func a100x64() gpu {
 	return gpu{name: "a100-64gb", about: "NVIDIA A100 of Leonardo, 64 GB",
-		lane: lane("20 GB/s", "Ampere"),
+		kernels: ampereKernels("assumed: as those of A100 with 80 GB"),
+		lane:    lane("20 GB/s", "Ampere"),
 		values: with(without(a100x40().values, "memory_bus", "memory_data_rate"),
 			Value{"sms", "124", leonardo},
 			Value{"tensor_float64", "22.4 TFLOP/s", leonardo},
@@ -75,7 +78,8 @@ func a100x64() gpu {
 
 func h100x64() gpu {
 	return gpu{name: "h100-64gb", about: "NVIDIA H100 of MareNostrum 5, 64 GB",
-		lane: lane("36.7 GB/s", "Hopper"),
+		kernels: hopperKernels("assumed: as H100 SXM's"),
+		lane:    lane("36.7 GB/s", "Hopper"),
 		values: with(without(h100SXM().values, "memory_bus", "memory_data_rate"),
 			Value{"sms", "132", asH100},
 			Value{"hbm_bandwidth", "1640 GB/s", "assumed: as that of a100-64gb, of HBM2e as this one is " +
@@ -86,7 +90,8 @@ func h100x64() gpu {
 
 func gh200() gpu {
 	return gpu{name: "gh200", about: "NVIDIA GH200 Grace Hopper, 96 GB",
-		lane: lane("36.7 GB/s", "Hopper"),
+		kernels: hopperKernels("assumed: as H100 SXM's"),
+		lane:    lane("36.7 GB/s", "Hopper"),
 		values: with(without(h100SXM().values, "memory_bus", "memory_data_rate"),
 			Value{"sms", "132", asH100},
 			Value{"hbm_bandwidth", "4000 GB/s", gh200DS},
@@ -100,7 +105,8 @@ func gh200() gpu {
 // operands.
 func gb200() gpu {
 	return gpu{name: "gb200", about: "NVIDIA GB200, one of its two GPUs, 186 GB",
-		lane: lane("40 GB/s", "Blackwell"), multicasts: true,
+		kernels: blackwellKernels(asB200),
+		lane:    lane("40 GB/s", "Blackwell"), multicasts: true,
 		values: with(without(b200().values, "clock", "memory_bus", "memory_data_rate"),
 			Value{"sms", "152", "cudaGetDeviceProperties, in several public repositories' tests"},
 			Value{"tensor_float64", "40 TFLOP/s", nvl72},
@@ -119,7 +125,8 @@ func gb200() gpu {
 
 func b300() gpu {
 	return gpu{name: "b300", about: "NVIDIA B300 SXM, 288 GB",
-		lane: lane("40 GB/s", "Blackwell"), multicasts: true,
+		kernels: blackwellKernels(asB200),
+		lane:    lane("40 GB/s", "Blackwell"), multicasts: true,
 		values: with(without(b200().values, "clock", "memory_bus", "memory_data_rate"),
 			Value{"sms", "148", "cudaGetDeviceProperties, in several public repositories' tests"},
 			Value{"tensor_float64", "1.25 TFLOP/s", hgxB300},
@@ -139,7 +146,8 @@ func b300() gpu {
 
 func gb300() gpu {
 	return gpu{name: "gb300", about: "NVIDIA GB300, one of its four GPUs, 279 GB",
-		lane: lane("40 GB/s", "Blackwell"), multicasts: true,
+		kernels: blackwellKernels(asB200),
+		lane:    lane("40 GB/s", "Blackwell"), multicasts: true,
 		values: with(b300().values,
 			Value{"sms", "152", "cudaGetDeviceProperties, in several public repositories' tests"},
 			Value{"tensor_float64", "1.39 TFLOP/s", nvl72u},

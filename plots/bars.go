@@ -1,6 +1,9 @@
 package plots
 
 import (
+	"fmt"
+
+	"collsim/internal/prose"
 	"collsim/trace"
 	"collsim/unit"
 )
@@ -11,6 +14,7 @@ type bar struct {
 	paint  int
 	label  string // "" where no label fits
 	low    bool   // half as high
+	hint   string // what a viewer shows
 }
 
 // level is the share of something that is busy for a time, from 0 to 1.
@@ -46,6 +50,7 @@ func (p *panel) makeBars(longest []string) (merged int) {
 			default:
 				b.label = p.fitting(labels, longest, x1-x0-2)
 			}
+			b.hint = p.hintOf(i)
 			p.seen.step(b.paint, b.label)
 			m.bars = append(m.bars, b)
 		}
@@ -54,6 +59,34 @@ func (p *panel) makeBars(longest []string) (merged int) {
 		merged += m.merged
 	}
 	return merged
+}
+
+// hintOf describes a step: its rank and lane, what it does, its chunk, peer and size, and when.
+func (p *panel) hintOf(i trace.Interval) string {
+	if p.format != SVG {
+		return ""
+	}
+	k := p.trace.Tracks[i.Track]
+	text := fmt.Sprintf("rank %d, ", k.Rank)
+	if p.of.content(i.Track) == ofBrackets {
+		text += k.Name + ": " + p.of.labels(i, false)[0]
+	} else {
+		text += fmt.Sprintf("lane %d: %s", k.Lane, i.Name())
+		if i.Chunk >= 0 {
+			text += fmt.Sprintf(", chunk %d", i.Chunk)
+		}
+		if i.Peer >= 0 {
+			text += fmt.Sprintf(", peer rank %d", i.Peer)
+		}
+		if i.Bytes > 0 {
+			text += ", " + i.Bytes.String()
+		}
+	}
+	text += fmt.Sprintf(", %v to %v", i.Start, i.End)
+	if i.Start > i.Ready {
+		text += fmt.Sprintf(", after waiting %v", i.Start-i.Ready)
+	}
+	return text
 }
 
 // makeLevels collects the levels of each row that shows any. Neighbours that alone are too narrow
@@ -153,7 +186,8 @@ func (m *merger) flush() {
 	if m.steps > 1 {
 		m.merged += m.steps
 	}
-	m.bars = append(m.bars, bar{x0: m.x0, x1: max(m.x1, m.x0+barLeast), paint: most})
+	m.bars = append(m.bars, bar{x0: m.x0, x1: max(m.x1, m.x0+barLeast), paint: most,
+		hint: prose.Plural(m.steps, "step") + " too narrow to be seen"})
 	m.seen.step(most, "")
 	clear(m.time)
 	clear(m.count)

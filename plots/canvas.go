@@ -67,10 +67,14 @@ type canvas struct {
 	painter painter
 	height  length
 	paint   color.Color // of text
+	name    string      // the title
+	hinted  bool        // the format has hints
+	hints   []hint
 }
 
 func newCanvas(f Format, width, height length) *canvas {
-	c := &canvas{painter: newPainter(f, width, height), height: height, paint: black()}
+	c := &canvas{painter: newPainter(f, width, height), height: height, paint: black(),
+		hinted: f == SVG}
 	var page vg.Path
 	c.addBox(&page, box{0, 0, width, height})
 	c.fill(page, white())
@@ -136,6 +140,7 @@ func (c *canvas) textMiddle(f typeface, x, y length, a align, s string) {
 // title writes a picture's title at its top.
 func (c *canvas) title(f typefaces, lines []string) {
 	c.ink(black())
+	c.name = strings.Join(lines, " ")
 	for n, line := range lines {
 		c.text(f.title, margin, margin+length(n)*f.title.line()+8, left, line)
 	}
@@ -152,7 +157,13 @@ func (c *canvas) notes(f typefaces, y length, lines []string) {
 
 func (c *canvas) ink(paint color.Color) { c.paint = paint }
 
-func (c *canvas) bytes() ([]byte, error) { return c.painter.bytes() }
+func (c *canvas) bytes() ([]byte, error) {
+	content, err := c.painter.bytes()
+	if err != nil || !c.hinted {
+		return content, err
+	}
+	return c.annotated(content), nil
+}
 
 // printable replaces characters that XML cannot hold: control characters, and invalid UTF-8.
 func printable(s string) string {

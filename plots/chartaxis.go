@@ -72,6 +72,17 @@ func (a sizeAxis) across(x unit.Bytes) float64 {
 	return (log2(float64(x)) - a.from) / (a.to - a.from)
 }
 
+// name writes a size, number or name as the axis has it.
+func (a sizeAxis) name(x unit.Bytes) string {
+	switch {
+	case a.names != nil:
+		return a.names[x-1]
+	case a.plain:
+		return strconv.FormatInt(int64(x), 10)
+	}
+	return x.String()
+}
+
 // sizeTick is a mark on a sizeAxis; its label may be empty.
 type sizeTick struct {
 	at    unit.Bytes

@@ -2,6 +2,7 @@ package plots
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"gonum.org/v1/plot/vg"
@@ -130,12 +131,15 @@ func (c *chart) drawCurves(v *canvas) {
 			v.addLine(&spreads, low.X, low.Y, high.X, high.Y)
 		}
 		if len(s.Low) > 0 {
-			v.stroke(spreads, 0.7, curveColour(s.Look))
+			v.stroke(spreads, 0.7, s.colour())
 		}
 		for n := range s.X {
-			v.addMarker(&markers, shapeOf(s.Look), c.at(s.X[n], s.Y[n]))
+			at := c.at(s.X[n], s.Y[n])
+			v.addMarker(&markers, shapeOf(s.Look), at)
+			v.hint(box{at.X - 4, at.Y - 4, at.X + 4, at.Y + 4}, fmt.Sprintf("%s, %s: %.4g", s.Name,
+				c.x.name(s.X[n]), s.Y[n]))
 		}
-		v.fill(markers, curveColour(s.Look))
+		v.fill(markers, s.colour())
 	}
 }
 
@@ -164,7 +168,7 @@ func (s Series) pen() pen {
 	if s.Bound {
 		return pen{width: 0.9, paint: captionGrey(), dashes: []length{4, 2.5}}
 	}
-	return pen{width: 1.2, paint: curveColour(s.Look)}
+	return pen{width: 1.2, paint: s.colour()}
 }
 
 // drawEnds writes the names at the curves' ends behind their markers. A thin line connects a name
@@ -196,7 +200,7 @@ func (c *chart) drawMark(v *canvas, s Series, b box) {
 	}
 	var marker vg.Path
 	v.addMarker(&marker, shapeOf(s.Look), vg.Point{X: (b.x0 + b.x1) / 2, Y: b.y0})
-	v.fill(marker, curveColour(s.Look))
+	v.fill(marker, s.colour())
 }
 
 func (c *chart) drawLegend(v *canvas, y length) {

@@ -32,7 +32,9 @@ type Series struct {
 	// Bound marks a limit that no curve exceeds: a dashed line without markers; Look is not used.
 	Bound bool
 
-	faint bool // drawn in grey behind others
+	faint  bool    // drawn in grey behind others
+	shaded bool    // its colour is a shade, not that of its look
+	shade  float64 // from 0, the lightest, to 1
 }
 
 // CurveOptions select how curves are drawn. The zero value is the default.

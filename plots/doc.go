@@ -16,11 +16,12 @@
 // From below; a file uses names of its own layer and of those before it.
 //
 //	numbers: exact.go
-//	pictures: painter.go pdf.go png.go canvas.go room.go format.go plots.go marker.go
+//	pictures: painter.go pdf.go png.go canvas.go hints.go room.go format.go plots.go marker.go
 //	axes: axis.go timeaxis.go chartaxis.go
 //	timelines: timeline.go rows.go classes.go bars.go gpu.go messages.go path.go legend.go
 //	  layout.go draw.go text.go
-//	charts: curves.go chartdraw.go facets.go groups.go scatter.go scatterdraw.go
+//	charts: curves.go shades.go chartdraw.go facets.go groups.go scatter.go scatterdraw.go
+//	data: listing.go
 //	networks: network.go networkparts.go networkread.go networkkinds.go networkplace.go
 //	  networkround.go networkdraw.go
 package plots

@@ -181,6 +181,7 @@ func (p *panel) drawBars(c *canvas, row int) {
 			area.y0, area.y1 = area.y0+quarter, area.y1-quarter
 		}
 		c.addBox(to, area)
+		c.hint(area, b.hint)
 	}
 	for k := range wide {
 		c.fill(wide[k], lookAs(k, p.ops).fill)

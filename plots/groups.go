@@ -78,9 +78,13 @@ func explained(groups []group) (list []Series) {
 // looks. It drops bounds of several groups, which a reader could not assign, and notes that.
 func (c *chart) ungroup() {
 	var kept, bounds []Series
+	shades := Shades(c.series)
 	groups := map[string]bool{}
 	taken := map[int]string{} // by look, whose it is
-	for _, s := range c.series {
+	for n, s := range c.series {
+		if s.shaded = shades != nil && !s.Bound; s.shaded {
+			s.shade = shades[n]
+		}
 		if s.Bound && s.Group != "" {
 			groups[s.Group] = true
 			bounds = append(bounds, s)

@@ -154,7 +154,7 @@ func TestPairsFitWhereTheyShall(t *testing.T) {
 	panels := pair(ringAllReduce(64, 1, 1, 64*unit.MiB), 110, unit.Microsecond)
 	svg, err := plots.Timelines(panels, plots.Options{Title: "a pair", Caption: caption})
 	require.NoError(t, err)
-	require.Equal(t, 64, strings.Count(string(svg), ">rank "))
+	require.Equal(t, 64, strings.Count(string(svg), "8px\">rank "))
 	_, height := svgSize(t, svg)
 	require.Less(t, height, 297/25.4*72-80, "A4 with margins")
 
@@ -163,7 +163,7 @@ func TestPairsFitWhereTheyShall(t *testing.T) {
 	width, height := svgSize(t, svg)
 	require.InDelta(t, 480, width, 0.01)
 	require.InDelta(t, 270, height, 0.01)
-	require.Equal(t, 14, strings.Count(string(svg), ">rank "), "seven rows each")
+	require.Equal(t, 14, strings.Count(string(svg), "px\">rank "), "seven rows each")
 }
 
 func TestTimelinesRefuse(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"collsim/compare"
 	tables "collsim/formats/measured"
 	"collsim/internal/prose"
+	"collsim/run"
 	"collsim/unit"
 )
 
@@ -34,6 +35,31 @@ func CompareText(r *compare.Report) string {
 		b.WriteString("#\n")
 	}
 	writeLines(&b, "# ", ratioLines(r))
+	return b.String()
+}
+
+// BitsText prints how the bits of results compare with those of another file.
+func BitsText(with string, r *run.Report) string {
+	var b strings.Builder
+	comment(&b, "A  "+with)
+	comment(&b, "B  "+r.Scenario.File)
+	b.WriteString("#\n")
+	rows := [][]string{{"result of B", "elements", "differ", "ranks", "ranks agree"}}
+	for _, one := range r.Results {
+		c := one.Comparison
+		if c == nil || c.Why != "" {
+			continue
+		}
+		agree := "yes"
+		if !one.RanksAgree {
+			agree = "no"
+		}
+		rows = append(rows, []string{one.Point.ID, fmt.Sprint(c.Elements), fmt.Sprint(c.Different),
+			fmt.Sprint(c.Ranks), agree})
+	}
+	table := prose.Table{Widths: []int{-1, 10, 10, 7, 12}, Marked: 1, Rows: rows}
+	b.WriteString(table.String() + "#\n")
+	writeLines(&b, "# ", compareLines(r.Results))
 	return b.String()
 }
 

@@ -40,7 +40,7 @@ func DiagnosisText(log string, d *diagnose.Diagnosis) string {
 			writeLines(&b, "# ", prose.Wrap("look at "+test, prose.Columns-2, "         ", "         "))
 		}
 	}
-	writeLines(&b, "# ", prose.Wrap(verdict(d), prose.Columns-2, "verdict  ", "         "))
+	writeLines(&b, "# ", prose.Wrap(DiagnosisVerdict(d), prose.Columns-2, "verdict  ", "         "))
 	return b.String()
 }
 
@@ -75,8 +75,8 @@ func causesText(f *diagnose.Fit) string {
 	return strings.Join(groups, "; or ")
 }
 
-// verdict says in a sentence what explains a log.
-func verdict(d *diagnose.Diagnosis) string {
+// DiagnosisVerdict says in a sentence what explains a log.
+func DiagnosisVerdict(d *diagnose.Diagnosis) string {
 	near := &d.Fits[0]
 	asIs := "without a change it is off by " + shareText(d.AsIs.Distance)
 	switch {

@@ -18,7 +18,7 @@ import (
 func explained(t *testing.T, s *run.Scenario) *run.Explanation {
 	t.Helper()
 	require.Len(t, s.Points, 1)
-	e, err := s.Explain(s.Points[0])
+	e, err := s.Explain(s.Points[0], run.RunOptions{})
 	require.NoError(t, err)
 	return e
 }
@@ -29,7 +29,7 @@ func TestSharesSumUp(t *testing.T) {
 	for _, name := range scenarios.Examples() {
 		s := load(t, "example:"+name, "")
 		for _, p := range s.Points[:min(len(s.Points), tier.Of(4, 12))] {
-			e, err := s.Explain(p)
+			e, err := s.Explain(p, run.RunOptions{})
 			require.NoError(t, err)
 			if e == nil {
 				require.True(t, p.Algorithm.Every)
@@ -117,7 +117,7 @@ func TestExplainDevice(t *testing.T) {
 // blocks of 2 MiB and 1 us of latency at 25 GB/s, but for one at 12.5 GB/s.
 func TestExplainLinkKinds(t *testing.T) {
 	s := load(t, "example:slow-link", "")
-	e, err := s.Explain(s.Points[0])
+	e, err := s.Explain(s.Points[0], run.RunOptions{})
 	require.NoError(t, err)
 	const blocks = unit.Bytes(3 * 2 * unit.MiB)
 	at := func(rate unit.Rate) float64 { return float64(blocks.Over(rate) + unit.Microsecond) }

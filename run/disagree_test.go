@@ -48,7 +48,7 @@ bytes = "`+c.bytes+`"
 		require.NoError(t, err)
 		report, err := s.Run(context.Background(), run.RunOptions{})
 		require.NoError(t, err)
-		e, err := s.Explain(s.Points[0])
+		e, err := s.Explain(s.Points[0], run.RunOptions{})
 		require.NoError(t, err)
 		require.Equal(t, notesOn(report.Results[0].Warnings), notesOn(e.Result.Warnings))
 		if c.note == "" {

@@ -55,11 +55,11 @@ type linkKind struct {
 }
 
 // Explain simulates a point and says what decides its time. What the schedule computes is not
-// looked at. It is nil where the algorithm is one that "all" stands for and cannot do it. Errors
-// are as those of RunPoint.
-func (s *Scenario) Explain(p *scenarios.Point) (_ *Explanation, err error) {
+// looked at. It is nil where the algorithm is one that "all" stands for and cannot do it. Of the
+// options Trace and Links are heeded. Errors are as those of RunPoint.
+func (s *Scenario) Explain(p *scenarios.Point, o RunOptions) (_ *Explanation, err error) {
 	defer func() { err = s.located(err) }()
-	r := &runner{s: s, critical: true, do: simulates | logs}
+	r := &runner{s: s, critical: true, do: simulates | logs, options: o}
 	result, m, err := r.begin(p)
 	if err != nil || result.skipped != "" {
 		return nil, err

@@ -365,3 +365,11 @@ func (s *Scenario) refusal(p *scenarios.Point) *scenarios.Refusal {
 	}
 	return nil
 }
+
+// Of returns the scenario with some of its points alone.
+func (s *Scenario) Of(points []*scenarios.Point) *Scenario {
+	view := *s.Scenario
+	view.Points, view.Programs = points, nil
+	return &Scenario{Scenario: &view, Free: s.Free, file: s.file, limit: s.limit, files: s.files,
+		arrays: s.arrays, disk: s.disk, machines: s.machines, logs: s.logs}
+}

@@ -37,7 +37,7 @@ func TestMemory(t *testing.T) {
 	_, err := load(short, "direct").Run(context.Background(), RunOptions{})
 	require.ErrorContains(t, err, refused)
 	require.ErrorContains(t, err, "topology.ranks")
-	_, err = load(short, "direct").Explain(load(short, "direct").Points[0])
+	_, err = load(short, "direct").Explain(load(short, "direct").Points[0], RunOptions{})
 	require.ErrorContains(t, err, "its simulation takes up to 939 KiB of memory", "with its log")
 	_, err = load(short, "direct").Validate(context.Background(), ValidateOptions{})
 	require.ErrorContains(t, err, refused)

@@ -77,7 +77,7 @@ func TestNewRefuses(t *testing.T) {
 	require.NoError(t, err)
 	_, err = made.Run(context.Background(), run.RunOptions{})
 	require.ErrorContains(t, err, "all_reduce/hierarchical(inner=3)/1048576: collective.algorithm: ")
-	_, err = made.Explain(p)
+	_, err = made.Explain(p, run.RunOptions{})
 	var located *scenarios.Error
 	require.ErrorAs(t, err, &located)
 	require.Equal(t, "collective.algorithm", located.Key)

@@ -89,13 +89,15 @@ type ProgramWhatIf struct {
 	Time unit.Time
 }
 
-// ExplainProgram simulates a program and says what decides its time.
-func (s *Scenario) ExplainProgram(p *scenarios.ProgramPoint) (_ *ProgramExplanation, err error) {
+// ExplainProgram simulates a program and says what decides its time. Of the options Links is
+// heeded.
+func (s *Scenario) ExplainProgram(p *scenarios.ProgramPoint, o RunOptions) (
+	_ *ProgramExplanation, err error) {
 	defer func() { err = s.located(err) }()
 	if err := s.programFits(p, simulates); err != nil {
 		return nil, err
 	}
-	r := &runner{s: s, options: RunOptions{Trace: true}}
+	r := &runner{s: s, options: RunOptions{Trace: true, Links: o.Links}}
 	result := &ProgramResult{Point: p, Proof: Off, Numbers: Off}
 	if result.Lowered, result.chosen, err = r.lower(p, nil); err != nil {
 		return nil, err

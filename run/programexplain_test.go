@@ -15,7 +15,7 @@ func explained(t *testing.T, file string, text []byte, set ...string) []*Program
 	require.NoError(t, err)
 	var list []*ProgramExplanation
 	for _, p := range s.Programs {
-		e, err := s.ExplainProgram(p)
+		e, err := s.ExplainProgram(p, RunOptions{})
 		require.NoError(t, err)
 		list = append(list, e)
 	}

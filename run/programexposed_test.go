@@ -298,7 +298,7 @@ func TestExplainedShares(t *testing.T) {
 	for _, name := range []string{"1f1b", "moe", "two-groups"} {
 		s, err := run.Load(name, []byte(example(t, name)), run.LoadOptions{})
 		require.NoError(t, err)
-		e, err := s.ExplainProgram(s.Programs[0])
+		e, err := s.ExplainProgram(s.Programs[0], run.RunOptions{})
 		require.NoError(t, err)
 		sum := unit.Time(0)
 		for _, x := range e.Spent {

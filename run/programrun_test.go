@@ -37,7 +37,7 @@ func TestProgramTooLarge(t *testing.T) {
 		t.Error("nothing is run")
 	}})
 	require.ErrorContains(t, err, want)
-	_, err = s.ExplainProgram(s.Programs[0])
+	_, err = s.ExplainProgram(s.Programs[0], RunOptions{})
 	require.ErrorContains(t, err, want)
 	_, err = s.VerifyProgram(s.Programs[1], -1)
 	require.ErrorContains(t, err, want)

@@ -1,5 +1,7 @@
 package scenarios
 
+import "slices"
+
 // The choices of a scenario are types from the file to the table. Their zero values are the
 // defaults, their spellings those of the file.
 
@@ -151,13 +153,7 @@ func networks() []string { return []string{"machine", "lab"} }
 // String returns the spelling in a scenario.
 func (n Network) String() string { return networks()[n] }
 
-// choose reads a choice. What is none of the names has been reported.
-func choose[T ~uint8](v *view, at string, names []string) (value T, given, ok bool) {
-	name, given, ok := fetch[string](v, at)
-	for i, one := range names {
-		if given && one == name {
-			return T(i), true, ok
-		}
-	}
-	return 0, given, ok
+// pick returns the setter of a choice: the place of a name among those of its type, 0 for none.
+func pick[T any, C ~uint8](names []string, store func(*T, C)) setter {
+	return set(func(t *T, name string) { store(t, C(max(slices.Index(names, name), 0))) })
 }

@@ -11,7 +11,8 @@ import (
 func deviceKeys() []Key {
 	keys := []Key{{Path: "device.preset", kind: aChoice, Values: device.Names(), Default: `"ideal"`,
 		Example: `"ideal"`, Sweep: true,
-		Doc: "The device whose figures hold unless given below; ideal costs nothing (devices.md)."}}
+		Doc: "The device whose figures hold unless given below; ideal costs nothing (devices.md).",
+		by:  (*view).device}}
 	for _, f := range device.Figures() {
 		if strings.HasPrefix(f.Key, "device.") && !f.OfMessage {
 			keys = append(keys, figureKey(f, f.Key, "the preset's"))
@@ -24,6 +25,10 @@ func deviceKeys() []Key {
 func figureKey(f device.Figure, path, otherwise string) Key {
 	k := Key{Path: path, min: f.Least, max: f.Most, Default: otherwise, Example: f.Example,
 		Sweep: true, Doc: f.About}
+	if f.OfGPU {
+		k.idle = "without sms a device has no model of a GPU"
+	}
+	k.to = func(target, value any) { assign(f, target.(*device.Device), value) }
 	switch f.Unit {
 	case device.InTime:
 		k.kind = aTime
@@ -46,6 +51,16 @@ func figureKey(f device.Figure, path, otherwise string) Key {
 	return k
 }
 
+// assign stores a figure in a device, unless it could not be read.
+func assign(f device.Figure, d *device.Device, value any) {
+	if value == nil {
+		return
+	}
+	if err := f.Assign(d, value); err != nil {
+		panic(err) // it has been read once
+	}
+}
+
 // figure reads what the device's table knows to read.
 func (k *Key) figure(s string) (any, *problem) {
 	var d device.Device
@@ -54,34 +69,4 @@ func (k *Key) figure(s string) (any, *problem) {
 		return nil, &problem{text: fmt.Sprintf("%v such as %s is expected", f.Unit, f.Example)}
 	}
 	return s, nil
-}
-
-// gpu reads the figures of what computes, which replace the preset's.
-func (v *view) gpu(d *device.Device) (ok bool) {
-	ok = true
-	for _, f := range v.d.schema.gpu {
-		value, given, readable := fetch[any](v, f.Key)
-		if ok = ok && readable; given && readable {
-			if err := f.Assign(d, value); err != nil {
-				panic(err) // it has been read once
-			}
-		}
-	}
-	if d.GPU.SMs > 0 {
-		for _, f := range v.d.schema.gpu {
-			v.use(f.Key)
-		}
-	}
-	v.use("device.sms")
-	return ok
-}
-
-// idleGPU says why a figure of what computes has no effect, where none of the devices has it.
-func (s *schema) idleGPU(k *Key) string {
-	for _, f := range s.gpu {
-		if f.Key == k.Path {
-			return "has no effect: without sms a device has no model of a GPU"
-		}
-	}
-	return ""
 }

@@ -23,9 +23,10 @@
 //	networks: network.go cluster.go uneven.go homes.go nodes.go hops.go rings.go multimem.go
 //	  topologykeys.go
 //	machines: devicekeys.go protocols.go ranges.go nccl.go hardware.go
-//	collectives: point.go size.go splits.go teams.go tensor.go backward.go benchmark.go
-//	  measured.go
-//	programs: program.go programfile.go programgroup.go programloops.go programpasses.go
+//	collectives: benchmark.go measured.go point.go collectivekeys.go size.go splits.go teams.go
+//	  tensor.go backward.go
+//	programs: program.go programfile.go programgroup.go programloops.go
 //	scenarios: load.go expand.go variant.go every.go idle.go filename.go only.go newpoint.go
 //	  refusal.go examples.go
+//	table: table.go
 package scenarios

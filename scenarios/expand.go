@@ -35,7 +35,7 @@ func (r *run) disabled() []string {
 			continue
 		}
 		what := numbered("collective", i)
-		if name := r.name(r.view(), i); name != "" {
+		if name, _ := fetchOr(r.view(), what+".name", ""); name != "" {
 			what += " " + quoted(name)
 		}
 		lines = append(lines, what+" is disabled: skipped")

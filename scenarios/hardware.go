@@ -72,25 +72,32 @@ func hardwareKeys() []Key {
 			Doc: "What executes the schedules: host, the processors of this machine or of hosts; " +
 				"callbacks, one thread that waits for nothing and runs what messages make ready; mpi, Open " +
 				"MPI; cuda, our steps on the GPUs of this machine or of hosts; or nccl, NCCL on the GPUs of " +
-				"this machine."},
+				"this machine.",
+			to: set(func(h *Hardware, name string) { h.Executor = Executor(name) })},
 		{Path: "hardware.transport", kind: aChoice, Values: transports()[1:],
 			Default: "goroutines; tcp with hosts and in a lab", Example: `"tcp"`, Sweep: true,
 			Doc: "How the ranks of host talk: through the memory of one process, or as processes, by " +
-				"Unix sockets or TCP. Those of nccl are in one process, or with unix in one each."},
+				"Unix sockets or TCP. Those of nccl are in one process, or with unix in one each.",
+			to: pick(transports(), func(h *Hardware, to Transport) { h.Transport = to })},
 		{Path: "hardware.network", kind: aChoice, Values: networks(),
 			Default: `"machine"`, Example: `"lab"`, Sweep: true,
 			Doc: "What messages go over: what is there, or a lab, network namespaces that are wired as " +
-				"the topology is, with its bandwidths (Linux, root)."},
+				"the topology is, with its bandwidths (Linux, root).",
+			to: pick(networks(), func(h *Hardware, to Network) { h.Network = to })},
 		{Path: "hardware.library", kind: aFlag, Default: "false", Example: "true", Sweep: true,
 			Doc: "Whether Open MPI does the collective by its own algorithm of the same name, or executes " +
-				"the steps of ours."},
+				"the steps of ours.", to: set(func(h *Hardware, on bool) { h.Library = on })},
 		{Path: "hardware.hosts", kind: aNames, Default: "this machine",
 			Example: `["node1", "node2"]`,
 			Doc: "Machines that the ranks are on, the first ranks on the first, as many on each as " +
-				"comes out even; \"localhost\" is this one. Host and cuda say what to start on the others."},
+				"comes out even; \"localhost\" is this one. Host and cuda say what to start on the others.",
+			to:   set(func(h *Hardware, names []string) { h.Hosts = names }),
+			idle: "a lab is on this machine"},
 		{Path: "hardware.listen", kind: anAddress, Default: "any port of 127.0.0.1",
 			Example: `"10.0.0.1:7000"`,
-			Doc:     "Address at which ranks of other machines reach this program; needed with hosts."},
+			Doc:     "Address at which ranks of other machines reach this program; needed with hosts.",
+			to:      set(func(h *Hardware, address string) { h.Listen = address }),
+			idle:    "all ranks are on this machine"},
 	}, measureKeys()...)
 }
 
@@ -99,28 +106,38 @@ func measureKeys() []Key {
 	return []Key{
 		{Path: "hardware.ranks", kind: aWhole, min: 1, max: maxHardware, Default: "any number",
 			Example: "8",
-			Doc:     "Ranks that the hardware has: what has more is simulated and not executed."},
+			Doc:     "Ranks that the hardware has: what has more is simulated and not executed.",
+			to:      set(func(h *Hardware, n int64) { h.Ranks = int(n) })},
 		{Path: "hardware.repetitions", kind: aWhole, min: 1, max: maxRepetitions, Default: "5",
-			Example: "20", Doc: "How often each schedule is executed and timed; the median counts."},
+			Example: "20", Doc: "How often each schedule is executed and timed; the median counts.",
+			to: set(func(h *Hardware, n int64) { h.Repetitions = int(n) })},
 		{Path: "hardware.warmup", kind: aWhole, min: 0, max: maxRepetitions, Default: "1",
-			Example: "5", Doc: "How often it is executed before that, untimed."},
+			Example: "5", Doc: "How often it is executed before that, untimed.",
+			to: set(func(h *Hardware, n int64) { h.Warmup = int(n) })},
 		{Path: "hardware.timeout", kind: aTime, max: maxWait, Default: `"30 s"`, Example: `"5 s"`,
-			Doc: "How long a run may make no progress, or a peer say nothing, before it is ended."},
+			Doc: "How long a run may make no progress, or a peer say nothing, before it is ended.",
+			to:  set(func(h *Hardware, t unit.Time) { h.Timeout = time.Duration(t / unit.Nanosecond) })},
 		{Path: "hardware.tolerance.bits", kind: aChoice, Values: []string{"equal", "any"},
 			Default: `"equal"`, Example: `"any"`,
-			Doc: "Whether the bits of every result must be those that the schedule gives."},
+			Doc: "Whether the bits of every result must be those that the schedule gives.",
+			to:  set(func(t *Tolerance, name string) { t.Bits = name })},
 		{Path: "hardware.tolerance.choice", kind: aChoice, Values: []string{"any", "equal"},
 			Default: `"any"`, Example: `"equal"`,
-			Doc: "Whether NCCL must choose the algorithm, protocol and channels that are simulated."},
+			Doc: "Whether NCCL must choose the algorithm, protocol and channels that are simulated.",
+			to:  set(func(t *Tolerance, name string) { t.SameChoice = name == "equal" })},
 		{Path: "hardware.tolerance.time_median", kind: aShare, max: int64(maxShare),
 			Default: "no bound", Example: `"5 %"`,
-			Doc: "Bound on the median of the errors of simulated times, signs aside."},
+			Doc: "Bound on the median of the errors of simulated times, signs aside.",
+			to:  set(func(t *Tolerance, most unit.Share) { t.TimeMedian = most })},
 		{Path: "hardware.tolerance.time_p90", kind: aShare, max: int64(maxShare),
-			Default: "no bound", Example: `"15 %"`, Doc: "Bound on their 90th percentile."},
+			Default: "no bound", Example: `"15 %"`, Doc: "Bound on their 90th percentile.",
+			to: set(func(t *Tolerance, most unit.Share) { t.TimeP90 = most })},
 		{Path: "hardware.known.match", kind: aText, Example: `"all_to_all/pairwise/*"`,
-			Doc: "Results that are meant, by their ID in JSON, with * for any characters."},
+			Doc:  "Results that are meant, by their ID in JSON, with * for any characters.",
+			must: "the ID of a result", to: set(func(k *Known, id string) { k.Match = id })},
 		{Path: "hardware.known.why", kind: aText, Example: `"two processors carry eight ranks"`,
-			Doc: "The reason, in a sentence."},
+			Doc:  "The reason, in a sentence.",
+			must: "a reason", to: set(func(k *Known, text string) { k.Why = text })},
 	}
 }
 
@@ -129,32 +146,14 @@ const maxShare = 100_000_000 * unit.Share(1)
 
 // hardware reads the executor of a point and its settings.
 func (v *view) hardware(h *Hardware) bool {
-	executor, _ := fetchOr(v, "hardware.executor", string(Host))
-	h.Executor = Executor(executor)
-	h.Network, _, _ = choose[Network](v, "hardware.network", networks())
-	h.Library, _ = fetchOr(v, "hardware.library", false)
-	h.Hosts, _, _ = fetch[[]string](v, "hardware.hosts")
-	h.Listen, _ = fetchOr(v, "hardware.listen", "")
-	ranks, _ := fetchOr(v, "hardware.ranks", int64(0))
-	repetitions, _ := fetchOr(v, "hardware.repetitions", int64(5))
-	warmup, _ := fetchOr(v, "hardware.warmup", int64(1))
-	timeout, _ := fetchOr(v, "hardware.timeout", 30*unit.Second)
-	h.Ranks, h.Repetitions, h.Warmup = int(ranks), int(repetitions), int(warmup)
-	h.Timeout = time.Duration(timeout / unit.Nanosecond)
-	return v.transport(h)
-}
-
-// transport reads how ranks talk, and refuses what cannot be together.
-func (v *view) transport(h *Hardware) bool {
+	v.fill("hardware", h)
 	lab, away := h.Network == Lab, len(h.Hosts) > 0
 	host, nccl := h.Executor == Host, h.Executor == NCCL
 	callbacks := h.Executor == Callbacks
-	transport, given, _ := choose[Transport](v, "hardware.transport", transports())
 	switch {
 	case !host && !nccl:
 		h.Transport = NoTransport
-	case given:
-		h.Transport = transport
+	case h.Transport != NoTransport:
 	case host && (lab || away):
 		h.Transport = TCP
 	default:
@@ -204,17 +203,11 @@ func (v *view) transport(h *Hardware) bool {
 // of them is refused, unless they are fewer than the file has.
 func (v *view) tolerance(points []*Point) (t Tolerance, known []Known) {
 	all := len(v.d.fixed)+len(v.d.sets) == 0
-	t.Bits, _ = fetchOr(v, "hardware.tolerance.bits", "equal")
-	choice, _ := fetchOr(v, "hardware.tolerance.choice", "any")
-	t.SameChoice = choice == "equal"
-	t.TimeMedian, _ = fetchOr(v, "hardware.tolerance.time_median", unit.Share(0))
-	t.TimeP90, _ = fetchOr(v, "hardware.tolerance.time_p90", unit.Share(0))
+	v.fill("hardware.tolerance", &t)
 	for i := range v.d.count("hardware.known") {
 		at := numbered("hardware.known", i)
-		match, ok1 := need[string](v, at+".match", "the ID of a result")
-		why, ok2 := need[string](v, at+".why", "a reason")
-		k := Known{match, why}
-		if !ok1 || !ok2 {
+		var k Known
+		if !v.fill(at, &k) {
 			continue
 		}
 		if all && len(points) > 0 && !slices.ContainsFunc(points, k.Matches) {
@@ -223,16 +216,4 @@ func (v *view) tolerance(points []*Point) (t Tolerance, known []Known) {
 		known = append(known, k)
 	}
 	return t, known
-}
-
-// idleHardware says why a key of [hardware] has no effect. What only one executor has may be there
-// for another: --hw chooses.
-func idleHardware(k *Key) string {
-	switch k.Path {
-	case "hardware.hosts":
-		return "has no effect: a lab is on this machine"
-	case "hardware.listen":
-		return "has no effect: all ranks are on this machine"
-	}
-	return ""
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"collsim/device"
 	"collsim/internal/nearest"
 )
 
@@ -24,6 +23,28 @@ type Key struct {
 	kind      kind
 	min, max  int64 // of the value in its smallest unit, where max > 0
 	unlimited bool  // a rate may be "unlimited"
+
+	// A value goes where to stores it; or by names the function that reads it together with others.
+	to    setter
+	by    any
+	must  string // what is expected where a table goes without; empty: it may
+	usual any    // the value of Default, nil where that is in words
+	idle  string // why it may have no effect, which its reader says by view.use
+	in    *schema
+}
+
+// setter stores a key's value in a field of a target: zero for nil, which could not be read.
+type setter func(target, value any)
+
+// set returns the setter of targets of type T. V is what the key's kind reads.
+func set[T, V any](store func(*T, V)) setter {
+	return func(target, value any) {
+		var v V
+		if value != nil {
+			v = value.(V)
+		}
+		store(target.(*T), v)
+	}
 }
 
 // kind selects how a value is read.
@@ -97,19 +118,18 @@ func (k *Key) textual() bool {
 type schema struct {
 	keys   []Key
 	byPath map[string]*Key
-	gpu    []device.Figure // of what computes, that have keys
+	filled map[string][]*Key // by table: those with a setter
 }
 
 // newSchema returns the schema of all keys. It knows the given executors besides those of the key
 // table.
 func newSchema(executors ...string) *schema {
-	s := &schema{keys: Keys(), byPath: map[string]*Key{}}
+	s := &schema{keys: Keys(), byPath: map[string]*Key{}, filled: map[string][]*Key{}}
 	for i := range s.keys {
-		s.byPath[s.keys[i].Path] = &s.keys[i]
-	}
-	for _, f := range device.Figures() {
-		if f.OfGPU && f.Key != "" {
-			s.gpu = append(s.gpu, f)
+		k := &s.keys[i]
+		k.in, s.byPath[k.Path] = s, k
+		if k.to != nil {
+			s.filled[k.table()] = append(s.filled[k.table()], k)
 		}
 	}
 	executor := s.byPath["hardware.executor"]

@@ -43,6 +43,7 @@ func TestKeys(t *testing.T) {
 			}
 		}
 		require.True(t, k.Sweep || !k.Axis, k.Path)
+		require.True(t, (k.to == nil) != (k.by == nil), "%s: a row has to or by, not both", k.Path)
 	}
 }
 

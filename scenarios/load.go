@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"collsim/internal/input"
 	"collsim/unit"
 )
 
@@ -47,6 +46,48 @@ type Scenario struct {
 // each point: see Point.FileName. A relative name is relative to the scenario: see
 // Scenario.Resolve.
 type Output struct{ CSV, JSON, Timeline, Trace, Curves, Links string }
+
+// topKeys returns the keys before the first table.
+func topKeys() []Key {
+	return []Key{
+		{Path: "schema", kind: aWhole, min: 1, max: 1, Default: "1", Example: "1",
+			Doc: "Version of this format.", by: (*Document).read},
+		{Path: "name", kind: aText, Default: "the file's name", Example: `"ring on 8 ranks"`,
+			Doc: "A title for tables and pictures.",
+			to:  set(func(s *Scenario, text string) { s.Name = text })},
+		{Path: "description", kind: aText, Example: `"why this was run"`,
+			Doc: "Anything worth keeping with the results.",
+			to:  set(func(s *Scenario, text string) { s.Description = text })},
+		{Path: "seed", kind: aWhole, min: 0, max: 1<<63 - 1, Default: "0", Example: "1", Sweep: true,
+			Doc: "Seed of all random data; equal seeds give equal bytes.", by: (*view).machine},
+	}
+}
+
+// outputKeys returns the keys of files: how they are read, and which are written.
+func outputKeys() []Key {
+	return []Key{
+		{Path: inputLimit, kind: aSize, min: 1, max: maxBytes, Default: `"1 GiB"`, Example: `"4 GiB"`,
+			Doc: "Bound on what a file may have, unpacked, each by itself; whatever has more is refused. " +
+				"`--input-limit` replaces it, and bounds the scenario and what flags name as well.",
+			to: set(func(s *Scenario, n unit.Bytes) { s.InputLimit = n })},
+		{Path: "output.csv", kind: aFile, Example: `"results.csv"`, Doc: "All results as CSV.",
+			to: set(func(o *Output, name string) { o.CSV = name })},
+		{Path: "output.json", kind: aFile, Example: `"results.json"`, Doc: "All results as JSON.",
+			to: set(func(o *Output, name string) { o.JSON = name })},
+		{Path: "output.timeline", kind: aFile, Example: `"{algorithm}-{bytes}.svg"`,
+			Doc: "A picture of who does what when, one for each result: SVG, PNG or PDF.",
+			to:  set(func(o *Output, name string) { o.Timeline = name })},
+		{Path: "output.trace", kind: aFile, Example: `"{algorithm}-{bytes}.pftrace"`,
+			Doc: "The same for Perfetto: .pftrace, or .json for other viewers.",
+			to:  set(func(o *Output, name string) { o.Trace = name })},
+		{Path: "output.curves", kind: aFile, Example: `"{kind}.svg"`,
+			Doc: "A picture of busbw against size, a curve for each algorithm: SVG, PNG or PDF.",
+			to:  set(func(o *Output, name string) { o.Curves = name })},
+		{Path: "output.links", kind: aFile, Example: `"links.csv"`,
+			Doc: "What every link carried and for how long it was busy, for each result, as CSV.",
+			to:  set(func(o *Output, name string) { o.Links = name })},
+	}
+}
 
 // Read reads the text of a scenario. Errors name it file ("-" for standard input, "example:ring").
 // Read refuses what is not TOML; Points reports everything else that is wrong, at once.
@@ -116,8 +157,9 @@ const inputLimit = "input.limit"
 
 // InputLimit returns the most bytes, unpacked, that a file named by the scenario may have.
 func (d *Document) InputLimit() unit.Bytes {
-	limit, _ := fetchOr(newRun(d, Facts{}).view(), inputLimit, input.Usual)
-	return limit
+	var s Scenario
+	newRun(d, Facts{}).view().fill("input", &s)
+	return s.InputLimit
 }
 
 // scenario puts everything together.
@@ -127,16 +169,11 @@ func (r *run) scenario() *Scenario {
 	for _, f := range r.d.options.With {
 		s.With = append(s.With, f.Name)
 	}
-	s.Name, _ = fetchOr(v, "name", title(file))
-	s.Description, _ = fetchOr(v, "description", "")
 	s.Seed, _ = fetchOr(v, "seed", int64(0))
-	s.InputLimit, _ = fetchOr(v, inputLimit, input.Usual)
-	s.Output.CSV, _ = fetchOr(v, "output.csv", "")
-	s.Output.JSON, _ = fetchOr(v, "output.json", "")
-	s.Output.Timeline, _ = fetchOr(v, "output.timeline", "")
-	s.Output.Trace, _ = fetchOr(v, "output.trace", "")
-	s.Output.Curves, _ = fetchOr(v, "output.curves", "")
-	s.Output.Links, _ = fetchOr(v, "output.links", "")
+	s.Name = title(file)
+	v.fill("", s)
+	v.fill("input", s)
+	v.fill("output", &s.Output)
 	r.patterns(v)
 	r.all = r.runs()
 	for _, one := range r.all {
@@ -219,27 +256,10 @@ func (r *run) idle(k *Key, at string, used map[string]bool) string {
 			return ""
 		}
 	}
+	if k.idle != "" {
+		return noEffect + ": " + k.idle
+	}
 	switch k.Path {
-	case "collective.op", "collective.accumulate":
-		return "has no effect: no kind here reduces"
-	case "collective.dtype", "collective.input", "collective.output", "collective.compare":
-		return "has no effect: a barrier moves nothing"
-	case "collective.avg":
-		return `has no effect: no op here is "avg"`
-	case "collective.root":
-		return "has no effect: no kind here has a root"
-	case "collective.splits":
-		return "has no effect: no kind here takes splits; they end in v"
-	case "collective.bytes", "collective.count":
-		return "has no effect: the kind takes its sizes from splits, or has none"
-	case "collective.shape":
-		return "has no effect: no kind here has tensors"
-	case "collective.axis":
-		return "has no effect: no kind here cuts or joins an axis of a shape"
-	case "collective.concat":
-		return "has no effect: it is for all_to_all on tensors of a shape"
-	case "sim.segment":
-		return `has no effect: segments need sharing = "fifo"`
 	case "device.queue":
 		return "has no effect: nothing is posted without offload = true"
 	case "device.receives_ahead":
@@ -258,14 +278,6 @@ func (r *run) idle(k *Key, at string, used map[string]bool) string {
 		return "has no effect: links by hand name the ranks"
 	case "topology.absent":
 		return "has no effect: it is of the GPUs and NICs of nodes; topology.nodes makes them"
-	}
-	for _, idle := range []func(*Key) string{idleHardware, idleBenchmark, idleMeasured} {
-		if why := idle(k); why != "" {
-			return why
-		}
-	}
-	if why := r.d.schema.idleGPU(k); why != "" {
-		return why
 	}
 	return idleParam(k)
 }

@@ -23,16 +23,18 @@ func libraryKeys() []Key {
 	return []Key{
 		{Path: libraryTable + ".graph", kind: aFile, Example: `"graph.xml"`, Sweep: true,
 			Doc: "What its search has found, as NCCL_GRAPH_DUMP_FILE writes it: channels, speeds, the " +
-				"orders of rings and trees, NVLS. Else these are inferred."},
+				"orders of rings and trees, NVLS. Else these are inferred.", by: (*view).graph},
 		{Path: libraryTable + ".version", kind: aText, Default: "the newest that is known",
 			Example: `"2.25.1"`, Sweep: true,
 			Doc: "Whose figures and rules it chooses by: its cost model, its search's speeds, its " +
 				"algorithms. One between two that are known is as the older one. How calls are cut, and " +
-				"what a way of doing them takes, is that of the newest."},
+				"what a way of doing them takes, is that of the newest.",
+			to: set(func(p *Point, text string) { p.Version = text })},
 		{Path: libraryTable + ".tuner", kind: aFile, Example: `"tuner.csv"`, Sweep: true,
 			Doc: "A file of NCCL's example tuner plugin (NCCL_TUNER_CONFIG_FILE), as `collsim tune` " +
 				"writes it: algorithm, protocol and channels by kind and size. A call that no line matches " +
-				"takes 1 channel, as with the plugin. \"nccl:auto(tuner=none)\" does without."},
+				"takes 1 channel, as with the plugin. \"nccl:auto(tuner=none)\" does without.",
+			to: set(func(p *Point, name string) { p.TunerFile = name })},
 	}
 }
 
@@ -40,7 +42,7 @@ func libraryKeys() []Key {
 func environmentKeys() []Key {
 	one := func(name, example, doc string) Key {
 		return Key{Path: environmentTable + "." + name, kind: aText, Example: example, Sweep: true,
-			Doc: doc}
+			Doc: doc, by: (*view).library}
 	}
 	channels := func(name, doc string) Key {
 		k := one(name, "8", doc)
@@ -97,7 +99,7 @@ func environmentKeys() []Key {
 func collNetKeys() []Key {
 	whole := func(name, example string, least, most int64, doc string) Key {
 		return Key{Path: environmentTable + "." + name, kind: aWhole, min: least, max: most,
-			Example: example, Sweep: true, Doc: doc}
+			Example: example, Sweep: true, Doc: doc, by: (*view).library}
 	}
 	return []Key{
 		whole("NCCL_COLLNET_ENABLE", "1", 0, 1, "1 has CollNet where the switches between nodes "+
@@ -111,7 +113,7 @@ func collNetKeys() []Key {
 func sendingKeys() []Key {
 	whole := func(name, example string, least, most int64, doc string) Key {
 		return Key{Path: environmentTable + "." + name, kind: aWhole, min: least, max: most,
-			Example: example, Sweep: true, Doc: doc}
+			Example: example, Sweep: true, Doc: doc, by: (*view).library}
 	}
 	return []Key{
 		whole("NCCL_P2P_NVL_CHUNKSIZE", "524288", 16<<10, 1<<30, "Bytes of a chunk of a send within a "+
@@ -131,7 +133,7 @@ func sendingKeys() []Key {
 func leavingKeys() []Key {
 	level := func(name, example string, most int64, doc string) Key {
 		return Key{Path: environmentTable + "." + name, kind: aWhole, max: most, Example: example,
-			Sweep: true, Doc: doc}
+			Sweep: true, Doc: doc, by: (*view).library}
 	}
 	return []Key{
 		level("NCCL_CROSS_NIC", "0", 2, "0: rings leave a node by the rail that they enter by; 1: by "+
@@ -148,14 +150,8 @@ func leavingKeys() []Key {
 // NCCL_MAX_CTAS=8".
 func (v *view) library(p *Point) bool {
 	var list []string
-	var ok bool
-	if !v.graph(p) {
-		return false
-	}
-	if p.Version, _, ok = fetch[string](v, libraryTable+".version"); !ok {
-		return false
-	}
-	if p.TunerFile, _, ok = fetch[string](v, libraryTable+".tuner"); !ok {
+	ok := v.graph(p) && v.fill(libraryTable, p)
+	if !ok {
 		return false
 	}
 	for _, k := range environmentKeys() {

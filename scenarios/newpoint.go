@@ -2,26 +2,25 @@ package scenarios
 
 import (
 	"fmt"
-	"time"
 
 	"collsim/collective"
-	"collsim/device"
 	"collsim/topology"
-	"collsim/unit"
 )
 
 // NewPoint returns a collective on a network, with everything else as in a scenario that says no
 // more: the device "ideal", the algorithm that is fastest in simulation, proof and numbers. The
 // caller may change it before it is run.
 func NewPoint(spec collective.Spec, network *Topology) *Point {
-	d := device.Ideal()
-	p := &Point{Spec: spec, Asked: spec.Bytes(), Topology: network, Device: d,
-		Algorithm: Algorithm{Name: fastest, Slices: 1},
-		Sim:       Sim{Slots: d.Slots},
-		Check:     Check{Proof: true, Numbers: true, Memory: unit.GiB},
-		Hardware: Hardware{Executor: Host, Transport: Goroutines,
-			Repetitions: 5, Warmup: 1, Timeout: 30 * time.Second}}
+	p := &Point{Spec: spec, Asked: spec.Bytes(), Topology: network,
+		Algorithm: Algorithm{Name: fastest, Slices: 1}}
+	silent().machine(p)
 	return p
+}
+
+// silent returns the view of a scenario that says nothing: all keys have their defaults.
+func silent() *view {
+	d := &Document{schema: newSchema(), root: &node{shape: table}}
+	return &view{d: d, used: map[string]bool{}}
 }
 
 // NewTopology returns a network of a preset of package topology. Its error names the parameter that

@@ -84,11 +84,65 @@ type Check struct {
 	Data           DataKind
 }
 
+// runKeys returns the keys that say how time is counted, and what is checked.
+func runKeys() []Key {
+	return []Key{
+		{Path: "sim.sharing", kind: aChoice, Values: sharings(), Default: `"fluid"`,
+			Example: `"fifo"`, Sweep: true,
+			Doc: "How messages share a link: all at once and max-min fairly, or one after the other.",
+			to:  pick(sharings(), func(s *Sim, to Sharing) { s.Sharing = to })},
+		{Path: "sim.segment", kind: aSize, min: 1, max: maxBytes, Default: "none",
+			Example: `"64 KiB"`, Sweep: true,
+			Doc:  "With fifo, other traffic may pass after every so many bytes of a message.",
+			to:   set(func(s *Sim, n unit.Bytes) { s.Segment = n }),
+			idle: `segments need sharing = "fifo"`},
+		{Path: "sim.switching", kind: aChoice, Values: switchings(),
+			Default: `"cut-through"`, Example: `"store-and-forward"`, Sweep: true,
+			Doc: "Whether a message goes on while it arrives, or when it is there (with fifo).",
+			to:  pick(switchings(), func(s *Sim, to Switching) { s.Switching = to })},
+		{Path: "sim.engine", kind: aChoice, Values: engines(), Default: `"best"`, Example: `"event"`,
+			Sweep: true,
+			Doc: "Which engine simulates the schedule; the time is the same. Event simulates every rank. " +
+				"Fold simulates one rank for all that do the same, and ranks that are late with a time for " +
+				"each, where it can prove that this is exact. Sweep simulates every rank, a row of steps at " +
+				"a time, in an order that it guesses and verifies. Best is fold where that can be, else " +
+				"sweep if there are 1,024 ranks with a group, else event, which timelines and the critical " +
+				"path take, too. Results say which it was: see [performance.md](performance.md).",
+			to: pick(engines(), func(s *Sim, to Engine) { s.Engine = to })},
+		{Path: "sim.slots", kind: aWhole, min: 0, max: maxSlots, Default: "the device's",
+			Example: "8", Sweep: true,
+			Doc: "Messages that may lie at the end of a connection unread; 0 is any number. A schedule " +
+				"that says how many keeps its own, but one of another format (\"file:my.xml\") does so " +
+				"only where this key is not given.",
+			to: set(func(s *Sim, n int64) { s.Slots, s.SlotsSet = int(n), true })},
+		{Path: "check.proof", kind: aFlag, Default: "true", Example: "false", Sweep: true,
+			Doc: "Prove that every input arrives exactly once, without deadlock and race.",
+			to:  set(func(c *Check, on bool) { c.Proof = on })},
+		{Path: "check.numbers", kind: aFlag, Default: "true", Example: "false", Sweep: true,
+			Doc: "Run the schedule on real data and compare with the definition.",
+			to:  set(func(c *Check, on bool) { c.Numbers = on })},
+		{Path: "check.memory", kind: aSize, min: 1, max: maxBytes, Default: `"1 GiB"`,
+			Example: `"256 MiB"`, Sweep: true,
+			Doc: "Bound on all buffers of that run; a larger collective is checked on a smaller count.",
+			to:  set(func(c *Check, n unit.Bytes) { c.Memory = n })},
+		{Path: "check.full", kind: aFlag, Default: "false", Example: "true", Sweep: true,
+			Doc: "Check all elements that `check.memory` allows, however long that takes; else a " +
+				"smaller count is checked, or of very many ranks some output elements, where all would " +
+				"take more than some two seconds, by counts alone ([numbers.md](numbers.md)).",
+			to: set(func(c *Check, on bool) { c.Full = on })},
+		{Path: "check.data", kind: aChoice, Values: dataKinds(),
+			Default: `"exact"`, Example: `"normal"`, Sweep: true,
+			Doc: "Its data: small integers whose sums are exact in any order, or random numbers.",
+			to:  pick(dataKinds(), func(c *Check, to DataKind) { c.Data = to })},
+	}
+}
+
 // point puts a view together for one collective, nil if something is wrong with it.
 func (r *run) point(v *view, number int, network *Topology) *Point {
-	p := &Point{Number: number, Topology: network, Collective: r.name(v, number)}
+	p := &Point{Number: number, Topology: network}
 	ok := v.machine(p)
 	at := numbered("collective", number) + "."
+	given := v.fill(at[:len(at)-1], p)
 	kind, ok1 := r.kind(v, at)
 	algorithm, ok2 := fetchOr(v, at+"algorithm", Algorithm{Name: fastest})
 	if algorithm.Every && ok1 && !slices.Contains(r.algorithms[kind], algorithm.Name) {
@@ -103,7 +157,7 @@ func (r *run) point(v *view, number int, network *Topology) *Point {
 	if !v.teams(p, at) {
 		return nil
 	}
-	ok3 := v.spec(p, at)
+	ok3 := v.spec(p, at) && given
 	ok3 = r.files(v, p, at) && ok3
 	var ok4 bool
 	if kind == collective.Custom {
@@ -127,7 +181,11 @@ func (r *run) point(v *view, number int, network *Topology) *Point {
 	if !r.inputs(v, p, at) || !v.gradient(p, at) {
 		return nil
 	}
-	v.measured(&p.Measured)
+	v.fill("measured", &p.Measured)
+	v.use("measured.file")
+	if p.Measured.Name != "" {
+		v.use("measured.kind", "measured.in_place")
+	}
 	v.benchmark(&p.Benchmark)
 	if p.Algorithm.mayBeNCCL() {
 		v.useLibrary()
@@ -135,23 +193,15 @@ func (r *run) point(v *view, number int, network *Topology) *Point {
 	return p
 }
 
-func (r *run) name(v *view, number int) string {
-	name, _ := fetchOr(v, numbered("collective", number)+".name", "")
-	return name
-}
-
 // machine reads device, sim, check and seed.
 func (v *view) machine(p *Point) bool {
-	ok1, ok2 := v.device(&p.Device), true
-	p.Sim, ok2 = v.sim(p.Device.Slots)
-	p.Check.Proof, _ = fetchOr(v, "check.proof", true)
-	p.Check.Numbers, _ = fetchOr(v, "check.numbers", true)
-	p.Check.Memory, _ = fetchOr(v, "check.memory", unit.GiB)
-	p.Check.Full, _ = fetchOr(v, "check.full", false)
-	p.Check.Data, _, _ = choose[DataKind](v, "check.data", dataKinds())
 	p.Seed, _ = fetchOr(v, "seed", int64(0))
-	ok3 := v.library(p)
-	return v.hardware(&p.Hardware) && ok1 && ok2 && ok3
+	ok := v.device(&p.Device)
+	p.Sim.Slots = p.Device.Slots
+	ok = v.sim(&p.Sim) && ok
+	v.fill("check", &p.Check)
+	ok = v.library(p) && ok
+	return v.hardware(&p.Hardware) && ok
 }
 
 // device reads a preset and the figures that replace its own.
@@ -165,23 +215,8 @@ func (v *view) device(into *device.Device) bool {
 		v.fail("device.preset", problem{text: err.Error()})
 		return false
 	}
-	d.Overhead, _ = fetchOr(v, "device.overhead", d.Overhead)
-	d.ReduceRate, _ = fetchOr(v, "device.reduce_rate", d.ReduceRate)
-	d.CopyRate, _ = fetchOr(v, "device.copy_rate", d.CopyRate)
-	d.LaneRate, _ = fetchOr(v, "device.lane_rate", d.LaneRate)
-	channels, _ := fetchOr(v, "device.channels", int64(d.Channels))
-	d.Channels = int(channels)
-	d.MultimemEfficiency, _ = fetchOr(v, "device.multimem_efficiency", d.MultimemEfficiency)
-	d.SlotLatency, _ = fetchOr(v, "device.slot_latency", d.SlotLatency)
-	d.Offload, _ = fetchOr(v, "device.offload", d.Offload)
-	queue, readable := fetchOr(v, "device.queue", int64(d.Queue))
-	d.Queue = int(queue)
-	d.SendBuffer, _ = fetchOr(v, "device.send_buffer", d.SendBuffer)
-	d.EagerLimit, _ = fetchOr(v, "device.eager_limit", d.EagerLimit)
-	ahead, _ := fetchOr(v, "device.receives_ahead", int64(d.ReceivesAhead))
-	d.ReceivesAhead = int(ahead)
-	readable = v.messages(&d) && readable
-	readable = v.gpu(&d) && readable
+	v.fill("device", &d)
+	v.messages(&d)
 	*into = d
 	if d.Offload {
 		v.use("device.queue")
@@ -189,81 +224,75 @@ func (v *view) device(into *device.Device) bool {
 	if d.EagerLimit > 0 {
 		v.use("device.receives_ahead")
 	}
+	v.use("device.sms")
+	if d.GPU.SMs > 0 {
+		for _, f := range device.Figures() {
+			if f.OfGPU {
+				v.use(f.Key)
+			}
+		}
+	}
 	if d.Offload && d.SendBuffer > 0 {
 		v.fail("device.send_buffer", problem{"a device that offloads has a queue of messages, not a " +
 			"buffer of bytes", "leave out one of offload and send_buffer"})
 		return false
 	}
-	if d.Offload && d.Queue == 0 && readable {
+	if d.Offload && d.Queue == 0 && !v.has("device.queue") {
 		v.missing("device", "queue", "a device that offloads has a queue", v.example("device.queue"))
 		return false
 	}
 	return true
 }
 
-// sim reads how time is counted; slots are the device's.
-func (v *view) sim(slots int) (s Sim, ok bool) {
-	s.Sharing, _, _ = choose[Sharing](v, "sim.sharing", sharings())
-	s.Segment, _ = fetchOr(v, "sim.segment", unit.Bytes(0))
-	s.Switching, _, _ = choose[Switching](v, "sim.switching", switchings())
-	s.Engine, _, _ = choose[Engine](v, "sim.engine", engines())
-	n, given, _ := fetch[int64](v, "sim.slots")
-	if s.Slots, s.SlotsSet = int(n), given; !given {
-		s.Slots = slots
-	}
+// sim reads how time is counted.
+func (v *view) sim(s *Sim) bool {
+	v.fill("sim", s)
 	if s.Sharing == FIFO {
 		v.use("sim.segment")
 	}
 	if s.Sharing == Fluid && s.Switching == StoreForward {
 		v.fail("sim.switching", problem{"a fluid flow takes all its links at once and is never " +
 			"stored", `write sharing = "fifo"`})
-		return s, false
+		return false
 	}
-	return s, true
+	return true
 }
 
-// spec reads all of the collective but its sizes.
+// spec leaves out of the collective what its kind has not, and refuses what does not go together.
 func (v *view) spec(p *Point, at string) bool {
 	s := &p.Spec
-	t, ok1 := fetchOr(v, at+"dtype", dtype.Float32)
-	if s.Type = t; !ok1 {
+	if s.Type == 0 {
 		s.Type = dtype.Float32 // so that sizes can be judged all the same
 	}
-	op, ok2 := fetchOr(v, at+"op", operator{collective.Sum, 1})
 	if s.Kind.Reduces() || s.Kind == collective.Custom {
 		v.use(at + "op")
-		s.Op, s.Factor = op.op, op.factor
+	} else {
+		s.Op, s.Factor = 0, 0
 	}
-	mode, ok3 := fetchOr(v, at+"avg", collective.AvgNCCL.String())
 	if s.Op == collective.Avg {
 		v.use(at + "avg")
-		s.Avg, _ = collective.ParseAvgMode(mode) // what is none has been reported
+	} else {
+		s.Avg = collective.AvgNCCL
 	}
-	p.Accumulate, _, _ = choose[Accumulation](v, at+"accumulate", accumulations())
 	if s.Op != 0 || v.has(at+"gradient") { // the backward pass may reduce
 		v.use(at + "accumulate")
 	}
 	if s.Kind != collective.Barrier {
 		v.use(at+"dtype", at+"input", at+"output", at+"compare")
 	}
-	root, ok4 := fetchOr(v, at+"root", int64(0))
-	if s.Kind.Rooted() {
-		v.use(at + "root")
-		s.Root = int(root)
-		if n := p.smallest(); ok4 && s.Root >= n {
-			text := "no such rank; " + ranksUpTo(n) + " is expected"
-			if p.Teams != nil {
-				text = "no such place in every team; " + ranksUpTo(n) + " is expected"
-			}
-			v.fail(at+"root", problem{text, ""})
-			ok4 = false
+	if !s.Kind.Rooted() {
+		s.Root = 0
+	} else if v.use(at + "root"); s.Root >= p.smallest() {
+		text := "no such rank; " + ranksUpTo(p.smallest()) + " is expected"
+		if p.Teams != nil {
+			text = "no such place in every team; " + ranksUpTo(p.smallest()) + " is expected"
 		}
+		v.fail(at+"root", problem{text, ""})
+		return false
 	}
-	inPlace, ok5 := fetchOr(v, at+"in_place", false)
-	s.InPlace = inPlace
-	if inPlace && s.Kind == collective.AllToAllV {
+	if s.InPlace && s.Kind == collective.AllToAllV {
 		v.fail(at+"in_place", problem{"all_to_allv has no common place for what comes and goes", ""})
-		ok5 = false
+		return false
 	}
-	return ok1 && ok2 && ok3 && ok4 && ok5
+	return true
 }

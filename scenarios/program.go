@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	"collsim/collective"
@@ -70,44 +69,61 @@ type ProgramOp struct {
 func programKeys() []Key {
 	return append([]Key{
 		{Path: "program.iterations", kind: aWhole, min: 1, max: 1000, Default: "1", Example: "3",
-			Sweep: true, Doc: "How often every rank does it, back to back."},
+			Sweep: true, Doc: "How often every rank does it, back to back.",
+			to: set(func(p *ProgramPoint, n int64) { p.Iterations = int(n) })},
 		{Path: "program.file", kind: aFile, Example: `"step.{rank}.et"`, Default: "none",
 			Doc: "What has all of it, in place of groups, tensors and ops: a trace of Chakra or of " +
-				"PyTorch's profiler, a file a rank, with {rank} in the name; or the HLO module that all do."},
+				"PyTorch's profiler, a file a rank, with {rank} in the name; or the HLO module that all do.",
+			by: (*run).programFile},
 		{Path: "program.gradient", kind: aChoice, Values: []string{"none", "full"}, Default: "none",
 			Example: `"full"`, Sweep: true,
 			Doc: "Whether its backward pass follows: of the full gradient, as of a collective. The " +
 				"gradient of tensor x is x_grad: of results it is given, of given tensors a result, unless " +
-				"ops read it; these are done as soon as it is complete."},
+				"ops read it; these are done as soon as it is complete.",
+			to: set(func(p *ProgramPoint, name string) { p.Gradient = name == "full" })},
 		{Path: "program.order", kind: aChoice, Values: programOrders(), Default: `"as written"`,
 			Example: `"1f1b"`, Sweep: true,
 			Doc: "How stages take turns with the passes of microbatches, which are the repetitions of " +
 				"ops: all forward, then all backward; or one forward, one backward, as PipeDream-flush " +
-				"and Megatron do it."},
+				"and Megatron do it.",
+			to: set(func(p *ProgramPoint, name string) { p.Order = name })},
 		{Path: "program.stages", kind: aNames, Example: `["stage0", "stage1"]`,
 			Doc: "The groups that a pipeline goes through: what ranks of several do together stands " +
-				"between them. Order 1f1b needs them, and of any order the result tells their bubble."},
-		{Path: "program.group.name", kind: aText, Example: `"tp"`, Doc: "What ops call it."},
+				"between them. Order 1f1b needs them, and of any order the result tells their bubble.",
+			to: set(func(p *ProgramPoint, names []string) { p.Stages = names })},
+		{Path: "program.group.name", kind: aText, Example: `"tp"`, Doc: "What ops call it.",
+			must: "a name", to: set(func(g *ProgramGroup, name string) { g.Name = name })},
 		{Path: "program.group.ranks", kind: aTeams, max: maxRanks - 1,
 			Values: []string{"all", "node", "rail"}, Default: `"all"`, Example: `"node"`,
-			Sweep: true, Doc: "Its teams, as of a collective: each does a call for itself, all at once."},
-		{Path: "program.tensor.name", kind: aText, Example: `"x"`, Doc: "What ops call it."},
+			Sweep: true, Doc: "Its teams, as of a collective: each does a call for itself, all at once.",
+			by: (*view).programGroup},
+		{Path: "program.tensor.name", kind: aText, Example: `"x"`, Doc: "What ops call it.",
+			must: "a name", to: set(func(t *ProgramTensor, name string) { t.Name = name })},
 		{Path: "program.tensor.shape", kind: aShape, min: 0, max: maxCount, Example: "[4096, 8192]",
-			Sweep: true, Doc: "Of every rank's, outermost axis first."},
+			Sweep: true, Doc: "Of every rank's, outermost axis first.",
+			must: "a shape", to: set(func(t *ProgramTensor, axes []int) {
+				for _, n := range axes {
+					t.Shape = append(t.Shape, int64(n))
+				}
+			})},
 		{Path: "program.tensor.dtype", kind: aDataType, Values: dtypeNames(), Default: `"bfloat16"`,
-			Example: `"float8_e4m3fn"`, Sweep: true, Doc: "Type of an element."},
+			Example: `"float8_e4m3fn"`, Sweep: true, Doc: "Type of an element.",
+			to: set(func(t *ProgramTensor, is dtype.Type) { t.Type = is })},
 		{Path: "program.tensor.memory", kind: aChoice,
 			Values: []string{"private", "registered", "symmetric"}, Default: `"private"`,
 			Example: `"symmetric"`, Sweep: true,
-			Doc: "Where it lies: others may read and write symmetric memory one-sided."},
+			Doc: "Where it lies: others may read and write symmetric memory one-sided.",
+			to:  set(func(t *ProgramTensor, name string) { t.Memory = name })},
 		{Path: "program.tensor.keep", kind: aFlag, Default: "false", Example: "true",
-			Doc: "Whether it is a result though an op reads it; what nobody reads is one anyhow."},
+			Doc: "Whether it is a result though an op reads it; what nobody reads is one anyhow.",
+			to:  set(func(t *ProgramTensor, on bool) { t.Keep = on })},
 		{Path: "program.tensor.gradient", kind: aFlag, Default: "true", Example: "false", Sweep: true,
-			Doc: "Whether a gradient goes to it, and through it; data needs none."},
+			Doc: "Whether a gradient goes to it, and through it; data needs none.",
+			to:  set(func(t *ProgramTensor, on bool) { t.NoGradient = !on })},
 		{Path: "program.tensor.repeat", kind: aWhole, min: 1, max: maxRepeat, Default: "1",
 			Example: "32", Sweep: true,
-			Doc: "How many there are: {i} in the name is 0, 1, …."},
-	}, programOpKeys()...)
+			Doc: "How many there are: {i} in the name is 0, 1, ….", by: (*view).programTensor},
+	}, append(programOpKeys(), programCallKeys()...)...)
 }
 
 func programOpKeys() []Key {
@@ -116,89 +132,123 @@ func programOpKeys() []Key {
 			Example: "32", Sweep: true,
 			Doc: "How often it is done, with the ops behind it of the same loop: {i} in the names of " +
 				"ops and tensors is 0, 1, … and {-i} counts down to 0; {i+1}, {i-1}, {-i+1} and {-i-1} " +
-				"are their neighbours."},
+				"are their neighbours.", by: (*run).programOps},
 		{Path: "program.op.loop", kind: aText, Example: `"backward"`, Default: "none",
-			Doc: "What tells two loops apart that are repeated as often and stand next to each other."},
+			Doc: "What tells two loops apart that are repeated as often and stand next to each other.",
+			by:  (*run).programOps},
 		{Path: "program.op.name", kind: aText, Example: `"gather"`, Default: "op and its number",
-			Doc: "What tables and pictures call it."},
+			Doc: "What tables and pictures call it.",
+			to:  set(func(o *ProgramOp, name string) { o.Name = name })},
 		{Path: "program.op.call", kind: aText, Example: `"all_gather"`, Sweep: true,
 			Doc: "A collective of the tensor in: its kind, and where they matter operator, root, axis, " +
 				"average and splits, as in \"reduce_scatter avg average post\" and \"all_to_allv splits " +
 				"3,1/2,2\": lengths along the axis from every rank to every rank. What has other lengths " +
-				"on its ranks is as long as the longest, and kernels compute what each rank has."},
+				"on its ranks is as long as the longest, and kernels compute what each rank has.",
+			to: set(func(o *ProgramOp, text string) { o.Call = text })},
 		{Path: "program.op.kernel", kind: aText, Example: `"matmul"`, Sweep: true,
 			Doc: "Or an operation: matmul, scaled_matmul, add, cast, sum axis=0, mean axis=0, " +
 				"move axis=1, expand axis=1 times=8, scale by=0.125, or opaque 150 us, of which no more " +
 				"than its time is known. A matmul may read operands that lie transposed: matmul " +
-				"transpose=a, b or ab."},
+				"transpose=a, b or ab.",
+			to: set(func(o *ProgramOp, text string) { o.Kernel = text })},
 		{Path: "program.op.backward", kind: aText, Example: `"opaque 300 us"`, Sweep: true,
-			Doc: "What the backward pass of an opaque kernel is, of a program with a gradient."},
+			Doc: "What the backward pass of an opaque kernel is, of a program with a gradient.",
+			to:  set(func(o *ProgramOp, text string) { o.Backward = text })},
 		{Path: "program.op.in", kind: aNames, Example: `["xs", "w"]`,
-			Doc: "The tensors that it reads, in order; one may stand without brackets."},
+			Doc: "The tensors that it reads, in order; one may stand without brackets.",
+			to:  set(func(o *ProgramOp, names []string) { o.In = names })},
 		{Path: "program.op.out", kind: aNames, Example: `"h"`,
 			Doc: "The tensor that it writes; of a call of several tensors one for each of in, each its " +
-				"own or that of in in its place."},
+				"own or that of in in its place.",
+			to: set(func(o *ProgramOp, names []string) {
+				if o.Outs = names; len(names) == 1 {
+					o.Out, o.Outs = names[0], nil
+				}
+			})},
 		{Path: "program.op.dtype", kind: aDataType, Values: dtypeNames(), Default: "that of its input",
-			Example: `"bfloat16"`, Sweep: true, Doc: "Type of what a kernel writes."},
+			Example: `"bfloat16"`, Sweep: true, Doc: "Type of what a kernel writes.",
+			to: set(func(o *ProgramOp, t dtype.Type) { o.Type = t })},
+	}
+}
+
+// programCallKeys returns the keys of an op that say who does it, when and how.
+func programCallKeys() []Key {
+	return []Key{
 		{Path: "program.op.group", kind: aText, Default: `"all"`, Example: `"tp"`, Sweep: true,
-			Doc: "Who does it: a call team by team, a kernel every rank that is in a team."},
+			Doc: "Who does it: a call team by team, a kernel every rank that is in a team.",
+			by:  (*run).programOp},
 		{Path: "program.op.stream", kind: aText, Default: `"compute" of a kernel, "comm" of a call`,
-			Example: `"comm2"`, Sweep: true, Doc: "The stream of every rank that it is issued to."},
+			Example: `"comm2"`, Sweep: true, Doc: "The stream of every rank that it is issued to.",
+			to: set(func(o *ProgramOp, name string) { o.Stream = name })},
 		{Path: "program.op.algorithm", kind: anAlgorithm,
 			Default: `the library's of the machine (nccl:auto) where it is known, else "fastest"`,
 			Example: `"low-contention"`, Sweep: true,
 			Doc: "How a call is done: a name of `collsim list algorithms`, with parameters in brackets; " +
-				"\"fastest\" is that of the least time if it had the machine for itself."},
+				"\"fastest\" is that of the least time if it had the machine for itself.",
+			to: set(func(o *ProgramOp, a Algorithm) { o.Algorithm = a })},
 		{Path: "program.op.async", kind: aFlag, Default: "false", Example: "true", Sweep: true,
-			Doc: "Whether only ops that need its result wait for a call; else all behind it do."},
+			Doc: "Whether only ops that need its result wait for a call; else all behind it do.",
+			to:  set(func(o *ProgramOp, on bool) { o.Async = on })},
 		{Path: "program.op.after", kind: aNames, Example: `["optimizer"]`, Default: "none",
 			Doc: "Ops before it that must have ended on a rank before it begins there, besides those " +
-				"whose tensors it uses."},
+				"whose tensors it uses.",
+			to: set(func(o *ProgramOp, names []string) { o.After = names })},
 		{Path: "program.op.enabled", kind: aFlag, Default: "true", Example: "false", Sweep: true,
-			Doc: "Whether it is done at all: a program with and without it are two values of [sweep]."},
+			Doc: "Whether it is done at all: a program with and without it are two values of [sweep].",
+			to:  set(func(o *ProgramOp, on bool) { o.Disabled = !on })},
 	}
 }
 
 func loweringKeys() []Key {
-	flag := func(name, about string) Key {
+	flag := func(name string, to func(*Lowering, bool), about string) Key {
 		return Key{Path: "lowering." + name, kind: aFlag, Default: "false", Example: "true", Sweep: true,
-			Doc: about}
+			Doc: about, to: set(to)}
 	}
 	return []Key{
-		flag("symmetric_memory", "Whether what kernels write may become symmetric memory; one_shot "+
-			"needs it."),
+		flag("symmetric_memory", func(l *Lowering, on bool) { l.SymmetricMemory = on },
+			"Whether what kernels write may become symmetric memory; one_shot "+
+				"needs it."),
 		{Path: "lowering.one_shot", kind: aSize, max: maxBytes, Default: `"128 KiB"`,
 			Example: `"256 KiB"`, Sweep: true,
 			Doc: "Sums of at most so many bytes are done in one shot if symmetric_memory is on and the " +
-				"tensor is symmetric, or a kernel writes it; 0 B is none."},
+				"tensor is symmetric, or a kernel writes it; 0 B is none.",
+			to: set(func(l *Lowering, most unit.Bytes) { l.OneShot = most })},
 		{Path: "lowering.bucket", kind: aSize, max: maxBytes, Default: `"0 B"`, Example: `"25 MiB"`,
 			Sweep: true,
 			Doc: "all_reduces, and broadcasts, that do the same become one call until they have so many " +
-				"bytes; 0 B is none."},
-		flag("coalesce", "Whether those that stand next to each other become one call."),
-		flag("in_place", "Whether all_reduce and broadcast work in place: on a clone of what they read, "+
-			"or on that if it is dead afterwards."),
+				"bytes; 0 B is none.", to: set(func(l *Lowering, n unit.Bytes) { l.Bucket = n })},
+		flag("coalesce", func(l *Lowering, on bool) { l.Coalesce = on },
+			"Whether those that stand next to each other become one call."),
+		flag("in_place", func(l *Lowering, on bool) { l.InPlace = on },
+			"Whether all_reduce and broadcast work in place: on a clone of what they read, "+
+				"or on that if it is dead afterwards."),
 		{Path: "lowering.pipeline", kind: aChoice, Values: lowering.Pipelines(), Default: `"off"`,
 			Example: `"repaired"`, Sweep: true,
 			Doc: "Whether an all_gather and the matmuls behind it, and a matmul and the reduce_scatter " +
 				"behind it, become a pipeline on two streams, as torch published it or repaired; or " +
-				"repaired where the program takes less time then."},
+				"repaired where the program takes less time then.",
+			to: pick(lowering.Pipelines(), func(l *Lowering, to lowering.Pipeline) { l.Pipeline = to })},
 		{Path: "lowering.comm_buffer", kind: aSize, max: maxBytes, Default: `"0 B"`,
 			Example: `"4 MiB"`, Sweep: true,
 			Doc: "What calls on private memory go through: a copy engine copies it to and from a buffer " +
 				"of so many bytes, in chunks of half of it at most; 0 B is none, as if all were " +
-				"registered."},
-		flag("register", "Whether the private tensors that calls read and write are registered, so that "+
-			"nothing is copied."),
+				"registered.", to: set(func(l *Lowering, n unit.Bytes) { l.CommBuffer = n })},
+		flag("register", func(l *Lowering, on bool) { l.Register = on },
+			"Whether the private tensors that calls read and write are registered, so that "+
+				"nothing is copied."),
 		{Path: "lowering.registering", kind: aTime, max: maxWait,
 			Default: `"0 s"`, Example: `"100 us"`, Sweep: true,
 			Doc: "What it takes a host to register a buffer, or to tell others of a symmetric one: once " +
-				"of what is given, of other tensors in every iteration unless they are persistent."},
-		flag("persistent", "Whether buffers that are registered or symmetric are the same allocation in "+
-			"every iteration."),
-		flag("reorder", "Whether calls are issued early and waited for late, if the program takes less "+
-			"time then."),
-		flag("reuse", "Whether tensors lie where others lay that nobody uses any more."),
+				"of what is given, of other tensors in every iteration unless they are persistent.",
+			to: set(func(l *Lowering, t unit.Time) { l.Registering = t })},
+		flag("persistent", func(l *Lowering, on bool) { l.Persistent = on },
+			"Whether buffers that are registered or symmetric are the same allocation in "+
+				"every iteration."),
+		flag("reorder", func(l *Lowering, on bool) { l.Reorder = on },
+			"Whether calls are issued early and waited for late, if the program takes less "+
+				"time then."),
+		flag("reuse", func(l *Lowering, on bool) { l.Reuse = on },
+			"Whether tensors lie where others lay that nobody uses any more."),
 	}
 }
 
@@ -209,6 +259,9 @@ func isOfProgram(at string) bool {
 
 // hasProgram reports whether the document has a program.
 func (r *run) hasProgram() bool { return r.d.root.child("program") != nil }
+
+// programOrders lists the values of program.order.
+func programOrders() []string { return []string{"as written", "1f1b"} }
 
 // programs makes the points of the program, if there is one.
 func (r *run) programs() []*ProgramPoint {
@@ -267,10 +320,8 @@ func (r *run) program(v *view, network *Topology) *ProgramPoint {
 	p := &ProgramPoint{Point: &Point{Topology: network}}
 	ok := v.machine(p.Point) && network != nil
 	v.useLibrary()
-	iterations, whole := fetchOr(v, "program.iterations", int64(1))
-	p.Iterations, ok = int(iterations), ok && whole
-	ok = v.passes(p) && ok
-	ok = v.lowering(&p.Lowering) && ok
+	ok = v.fill("program", p) && ok
+	ok = v.fill("lowering", &p.Lowering) && ok
 	for i := range r.d.count("program.group") {
 		ok = v.programGroup(p, numbered("program.group", i)+".") && ok
 	}
@@ -299,86 +350,31 @@ func (r *run) program(v *view, network *Topology) *ProgramPoint {
 	return p
 }
 
-// lowering reads [lowering].
-func (v *view) lowering(l *Lowering) bool {
-	all := true
-	for _, flag := range []struct {
-		key  string
-		into *bool
-	}{{"symmetric_memory", &l.SymmetricMemory}, {"coalesce", &l.Coalesce}, {"in_place", &l.InPlace},
-		{"reorder", &l.Reorder}, {"reuse", &l.Reuse}, {"register", &l.Register},
-		{"persistent", &l.Persistent}} {
-		var ok bool
-		*flag.into, ok = fetchOr(v, "lowering."+flag.key, false)
-		all = all && ok
-	}
-	var ok1, ok2, ok4, ok5 bool
-	l.CommBuffer, ok4 = fetchOr(v, "lowering.comm_buffer", unit.Bytes(0))
-	l.Registering, ok5 = fetchOr(v, "lowering.registering", unit.Time(0))
-	l.OneShot, ok1 = fetchOr(v, "lowering.one_shot", 128*unit.KiB)
-	l.Bucket, ok2 = fetchOr(v, "lowering.bucket", unit.Bytes(0))
-	pipeline, ok3 := fetchOr(v, "lowering.pipeline", "off")
-	l.Pipeline = lowering.Pipeline(slices.Index(lowering.Pipelines(), pipeline))
-	return all && ok1 && ok2 && ok3 && ok4 && ok5
-}
-
 func (v *view) programTensor(p *ProgramPoint, at string, number int) bool {
 	t := ProgramTensor{At: number}
-	name, ok := need[string](v, at+"name", "a name")
-	lengths, ok1 := need[[]int](v, at+"shape", "a shape")
-	for _, n := range lengths {
-		t.Shape = append(t.Shape, int64(n))
-	}
-	var ok2, ok3, ok4 bool
-	wanted, ok6 := fetchOr(v, at+"gradient", true)
-	t.NoGradient = !wanted
-	t.Name = name
-	t.Type, ok2 = fetchOr(v, at+"dtype", dtype.BFloat16)
-	t.Memory, ok3 = fetchOr(v, at+"memory", "private")
-	t.Keep, ok4 = fetchOr(v, at+"keep", false)
-	times, ok5 := fetchOr(v, at+"repeat", int64(1))
+	ok := v.fill(at[:len(at)-1], &t)
+	times, readable := fetchOr(v, at+"repeat", int64(1))
 	for i := range int(times) {
-		t.Name = indexed(name, i, int(times))
-		p.Tensors = append(p.Tensors, t)
+		one := t
+		one.Name = indexed(t.Name, i, int(times))
+		p.Tensors = append(p.Tensors, one)
 	}
-	return ok && ok1 && ok2 && ok3 && ok4 && ok5 && ok6 && v.fewer(at+"repeat", len(p.Tensors))
+	return ok && readable && v.fewer(at+"repeat", len(p.Tensors))
 }
 
 func (r *run) programOp(v *view, at string, number int) (ProgramOp, bool) {
 	o := ProgramOp{At: number}
-	all := true
-	for _, text := range []struct {
-		key  string
-		into *string
-	}{{"name", &o.Name}, {"call", &o.Call}, {"kernel", &o.Kernel},
-		{"group", &o.Group}, {"stream", &o.Stream}, {"backward", &o.Backward}} {
-		var ok bool
-		*text.into, ok = fetchOr(v, at+text.key, "")
-		all = all && ok
-	}
-	in, _, ok := fetch[[]string](v, at+"in")
-	o.In = in
-	out, _, written := fetch[[]string](v, at+"out")
-	if o.Outs = out; len(out) == 1 {
-		o.Out, o.Outs = out[0], nil
-	}
-	after, _, named := fetch[[]string](v, at+"after")
-	o.After = after
-	kind, ok1 := fetchOr(v, at+"dtype", dtype.Type(0))
-	o.Type = kind
-	var ok2, ok3 bool
-	o.Algorithm, ok2 = fetchOr(v, at+"algorithm", Algorithm{})
+	ok := v.fill(at[:len(at)-1], &o)
+	group, readable := fetchOr(v, at+"group", "") // workspaces have it in their names
+	o.Group, ok = group, ok && readable
 	if o.Algorithm.FromFile() {
 		v.fail(at+"algorithm", problem{"an algorithm by its name is expected, no file: a call has a " +
 			"size of its own", "collsim list algorithms names them"})
-		ok2 = false
+		ok = false
 	}
-	o.Async, ok3 = fetchOr(v, at+"async", false)
-	enabled, ok4 := fetchOr(v, at+"enabled", true)
-	o.Disabled = !enabled
 	if o.Call == "" && (v.has(at+"algorithm") || v.has(at+"async")) {
 		v.fail(at[:len(at)-1], problem{"algorithm and async are a call's; this is a kernel", ""})
-		all = false
+		ok = false
 	}
-	return o, all && ok && ok1 && ok2 && ok3 && ok4 && named && written
+	return o, ok
 }

@@ -7,8 +7,7 @@ import (
 
 func (v *view) programGroup(p *ProgramPoint, at string) bool {
 	g := ProgramGroup{}
-	name, ok := need[string](v, at+"name", "a name")
-	g.Name = name
+	ok := v.fill(at[:len(at)-1], &g)
 	given, _, readable := fetch[teams](v, at+"ranks")
 	if !readable || p.Topology == nil {
 		return false

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"collsim/device"
+	"collsim/unit"
 )
 
 // protocolFigure is a figure of a protocol of NCCL's.
@@ -11,6 +12,7 @@ type protocolFigure struct {
 	name, example, about string
 }
 
+// protocolFigures lists the figures in the order of device.Protocol.Costs.
 func protocolFigures() []protocolFigure {
 	return []protocolFigure{
 		{"base", "6.6 us", "What a call costs once, its launch included."},
@@ -28,22 +30,26 @@ func protocolKeys() []Key {
 	const at = "device.protocol."
 	keys := []Key{
 		{Path: at + "shape", kind: aChoice, Values: device.Shapes(), Example: `"ring"`, Sweep: true,
-			Doc: "Whose messages are meant: the form of an algorithm."},
+			Doc:  "Whose messages are meant: the form of an algorithm.",
+			must: "the shape of an algorithm is expected",
+			to:   set(func(p *device.Protocol, name string) { p.Shape = name })},
 		{Path: at + "protocol", kind: aChoice, Values: device.Protocols(), Example: `"ll128"`,
-			Sweep: true, Doc: "And how they are handed over."}}
-	for _, f := range protocolFigures() {
+			Sweep: true, Doc: "And how they are handed over.", must: "a protocol is expected",
+			to: set(func(p *device.Protocol, name string) { p.Protocol = name })}}
+	for i, f := range protocolFigures() {
 		keys = append(keys, Key{Path: at + f.name, kind: aTime, max: int64(device.MaxCost),
-			Default: "the device's, or 0 s", Example: `"` + f.example + `"`, Sweep: true, Doc: f.about})
+			Default: "the device's, or 0 s", Example: `"` + f.example + `"`, Sweep: true, Doc: f.about,
+			to: set(func(p *device.Protocol, t unit.Time) { *p.Costs()[i].Of = t })})
 	}
 	return append(keys, Key{Path: at + "rate", kind: aRate, max: maxLink,
 		Default: "lane_rate", Example: `"10 GB/s"`, Sweep: true,
-		Doc: "What a channel moves at most, flags included."})
+		Doc: "What a channel moves at most, flags included.",
+		to:  set(func(p *device.Protocol, rate unit.Rate) { p.Rate = rate })})
 }
 
 // protocols reads [[device.protocol]]. A machine's figures replace the device's. Where a scenario
 // gives what all messages cost, both are left out.
-func (v *view) protocols(d *device.Device) (ok bool) {
-	ok = true
+func (v *view) protocols(d *device.Device) {
 	if m := v.byName().of; m != nil {
 		d.Protocols = m.Protocols(d.Protocols)
 	}
@@ -53,26 +59,18 @@ func (v *view) protocols(d *device.Device) (ok bool) {
 	}
 	d.Protocols = slices.Clone(d.Protocols)
 	for i := range v.d.count("device.protocol") {
-		at := numbered("device.protocol", i) + "."
-		shape, ok1 := need[string](v, at+"shape", "the shape of an algorithm is expected")
-		protocol, ok2 := need[string](v, at+"protocol", "a protocol is expected")
-		if !ok1 || !ok2 {
-			ok = false
+		at := numbered("device.protocol", i)
+		var given device.Protocol
+		if !v.fill(at, &given) {
 			continue
 		}
 		row := slices.IndexFunc(d.Protocols, func(p device.Protocol) bool {
-			return p.Shape == shape && p.Protocol == protocol
+			return p.Shape == given.Shape && p.Protocol == given.Protocol
 		})
 		if row < 0 {
-			row = len(d.Protocols)
-			d.Protocols = append(d.Protocols, device.Protocol{Shape: shape, Protocol: protocol})
+			d.Protocols = append(d.Protocols, given)
+		} else {
+			v.fill(at, &d.Protocols[row])
 		}
-		for _, c := range d.Protocols[row].Costs() {
-			value, readable := fetchOr(v, at+c.Name, *c.Of)
-			*c.Of, ok = value, ok && readable
-		}
-		rate, readable := fetchOr(v, at+"rate", d.Protocols[row].Rate)
-		d.Protocols[row].Rate, ok = rate, ok && readable
 	}
-	return ok
 }

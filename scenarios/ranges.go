@@ -30,60 +30,54 @@ func isWhole(path string) bool { return wholeLists()[path] != "" }
 // messageKeys returns the figures of messages, in [device] and by size in [[device.range]].
 func messageKeys() []Key {
 	keys := []Key{{Path: "device.range.up_to", kind: aSize, max: maxBytes, Example: `"64 KiB"`,
-		Sweep: true, Doc: "The longest message that is meant; more than that of the entry before."}}
-	figures := device.Figures()
-	for _, table := range []string{"device", "device.range"} {
-		otherwise := "the preset's"
-		if table != "device" {
-			otherwise = "device's"
+		Sweep: true, Doc: "The longest message that is meant; more than that of the entry before.",
+		must: "the longest message that is meant is expected",
+		to:   set(func(r *device.Range, n unit.Bytes) { r.UpTo = n })}}
+	var ranged []Key
+	for _, f := range device.Figures() {
+		if !f.OfMessage {
+			continue
 		}
-		for _, f := range figures {
-			if f.OfMessage {
-				keys = append(keys, figureKey(f, table+"."+f.Name, otherwise))
-			}
+		keys = append(keys, figureKey(f, f.Key, "the preset's"))
+		k := figureKey(f, "device.range."+f.Name, "device's")
+		k.to = func(target, value any) {
+			r := target.(*device.Range)
+			d := device.Device{Own: r.Message}
+			assign(f, &d, value)
+			r.Message = d.Own
 		}
+		ranged = append(ranged, k)
 	}
-	return keys
+	return append(keys, ranged...)
 }
 
-// messages reads what a call and its messages cost, by ranges of sizes.
-func (v *view) messages(d *device.Device) (ok bool) {
-	d.Launch, _ = fetchOr(v, "device.launch", d.Launch)
-	d.Own, ok = v.message("device", d.Own)
-	ok = v.protocols(d) && ok
+// messages reads the costs of messages by protocol and by ranges of sizes.
+func (v *view) messages(d *device.Device) {
+	if d.Own.Efficiency == device.AllEfficiency {
+		d.Own.Efficiency = 0 // as a device has it that wastes nothing
+	}
+	v.protocols(d)
 	n := v.d.count("device.range")
 	if n > 0 {
 		d.Ranges = nil
 	}
 	for i := range n {
 		at := numbered("device.range", i)
-		upTo, ok1 := need[unit.Bytes](v, at+".up_to", "the longest message that is meant is expected")
-		figures, ok2 := v.message(at, d.Own)
+		r := device.Range{Message: d.Own}
+		ok := v.fill(at, &r)
 		switch last := len(d.Ranges) - 1; {
-		case !ok1 || !ok2:
-			ok = false
-		case last >= 0 && upTo <= d.Ranges[last].UpTo:
+		case !ok:
+		case last >= 0 && r.UpTo <= d.Ranges[last].UpTo:
 			v.fail(at+".up_to", problem{"more than the " + d.Ranges[last].UpTo.String() + " of entry " +
 				strconv.Itoa(i-1) + " is expected: entries stand by size", ""})
-			ok = false
 		case !v.has(at+".latency") && !v.has(at+".efficiency"):
 			v.fail(at+".up_to", problem{"nothing is said of these messages; latency or efficiency is " +
 				"expected", ""})
-			ok = false
 		default:
-			d.Ranges = append(d.Ranges, device.Range{UpTo: upTo, Message: figures})
+			if r.Efficiency == device.AllEfficiency {
+				r.Efficiency = 0
+			}
+			d.Ranges = append(d.Ranges, r)
 		}
 	}
-	return ok
-}
-
-// message reads the figures of messages that stand in a table.
-func (v *view) message(table string, otherwise device.Message) (m device.Message, ok bool) {
-	m.Latency, ok = fetchOr(v, table+".latency", otherwise.Latency)
-	var ok2 bool
-	m.Efficiency, ok2 = fetchOr(v, table+".efficiency", otherwise.Efficiency)
-	if m.Efficiency == device.AllEfficiency {
-		m.Efficiency = 0 // as a device has it that wastes nothing
-	}
-	return m, ok && ok2
 }

@@ -297,15 +297,14 @@ func (k *Key) noneOf(s string, err error) *problem {
 	}
 	if near := nearest.To(s, k.Values, 1); len(near) > 0 {
 		hint = "did you mean " + quoted(near[0]) + "?"
-	} else if table := k.elsewhere(s); table != "" {
+	} else if table := k.in.elsewhere(k, s); table != "" {
 		hint = quoted(s) + " is for " + table + "; " + hint
 	}
 	return &problem{"no " + what + " of that name", hint}
 }
 
 // elsewhere returns the header of a table whose key of the same name has a value, or nothing.
-func (k *Key) elsewhere(value string) string {
-	s := newSchema()
+func (s *schema) elsewhere(k *Key, value string) string {
 	for i := range s.keys {
 		if o := &s.keys[i]; o.name() == k.name() && slices.Contains(o.Values, value) {
 			return s.section(o.table()).header()

@@ -23,23 +23,17 @@ const rankInName = "rank"
 // files reads the names of data files, and refuses what makes no sense with them.
 func (r *run) files(v *view, p *Point, at string) bool {
 	ok := true
-	for _, one := range []struct {
-		name string
-		into *string
-	}{{"input", &p.Data.Input}, {"output", &p.Data.Output}, {"compare", &p.Data.Compare},
-		{"gradient_of_output", &p.GradientData.Input}, {"gradient_of_input", &p.GradientData.Output},
-		{"compare_gradient", &p.GradientData.Compare}} {
-		name, given, readable := fetch[string](v, at+one.name)
-		if ok = ok && readable; !given || !readable {
+	for _, k := range v.d.schema.filled["collective"] {
+		name, given, readable := fetch[string](v, at+k.name())
+		if k.kind != aFile || !given || !readable {
 			continue
 		}
-		*one.into = name
 		if !p.Check.Numbers {
-			v.fail(at+one.name, problem{"needs numbers, which check.numbers = false turns off", ""})
+			v.fail(at+k.name(), problem{"needs numbers, which check.numbers = false turns off", ""})
 			ok = false
 		}
 		known := append(r.onlyKeys(), rankInName)
-		if one.name == "input" || one.name == "gradient_of_output" { // read before it is what it is
+		if k.name() == "input" || k.name() == "gradient_of_output" { // read before it is what it is
 			known = []string{rankInName}
 		}
 		for _, m := range placeholder().FindAllStringSubmatch(name, -1) {
@@ -50,7 +44,7 @@ func (r *run) files(v *view, p *Point, at string) bool {
 			if near := nearest.To(m[1], known, 1); len(near) > 0 {
 				hint = "did you mean " + quoted(near[0]) + "?"
 			}
-			v.fail(at+one.name, problem{quoted(m[0]) + " stands for nothing", hint})
+			v.fail(at+k.name(), problem{quoted(m[0]) + " stands for nothing", hint})
 			ok = false
 		}
 	}
@@ -230,10 +224,9 @@ func (p *Point) Members() [][]int {
 	return [][]int{all}
 }
 
-// gradient reads which backward pass is asked for.
+// gradient refuses a backward pass that a collective does not have, and its files without one.
 func (v *view) gradient(p *Point, at string) bool {
-	mode, given, ok := choose[GradientMode](v, at+"gradient", gradientModes())
-	if p.Gradient = mode; ok && !given && p.GradientData.Any() {
+	if p.Gradient == NoGradient && p.GradientData.Any() {
 		key := "compare_gradient"
 		switch {
 		case p.GradientData.Input != "":
@@ -244,14 +237,12 @@ func (v *view) gradient(p *Point, at string) bool {
 		v.fail(at+key, problem{"there is no backward pass", `write gradient = "full"`})
 		return false
 	}
-	if !given || !ok {
-		return ok
-	}
 	var err error
 	for _, s := range p.specs() {
-		if mode == LocalGradient {
+		switch p.Gradient {
+		case LocalGradient:
 			_, err = collective.LocalGradient(s, 0)
-		} else {
+		case FullGradient:
 			_, err = collective.Gradient(s)
 		}
 		if err != nil {

@@ -36,7 +36,7 @@ type origin struct {
 // variantKeys returns the keys of [[variant]]; its links and ranks have those of [topology].
 func variantKeys(single []Key) []Key {
 	keys := []Key{{Path: "variant.name", kind: aText, Example: `"slow NIC"`,
-		Doc: "What ids, tables and `--only variant=…` call it."}}
+		Doc: "What ids, tables and `--only variant=…` call it.", by: (*Document).readVariants}}
 	for _, k := range single {
 		k.Path, k.Sweep = strings.Replace(k.Path, "topology", variantAxis, 1), false
 		keys = append(keys, k)

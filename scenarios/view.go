@@ -69,6 +69,28 @@ func fetchOr[T any](v *view, at string, otherwise T) (value T, ok bool) {
 	return value, ok
 }
 
+// fill stores what the keys of a table, by its numbered path, say in a target. A key that is not
+// given has its default, or leaves the target as it is where that is in words. ok is false where a
+// value is missing or could not be read, which has been reported.
+func (v *view) fill(at string, target any) (ok bool) {
+	ok = true
+	table, _, _ := strings.Cut(at, "[")
+	for _, k := range v.d.schema.filled[table] {
+		it, given := v.item(join(at, k.name()))
+		switch {
+		case given:
+			k.to(target, it.value)
+			ok = ok && it.value != nil
+		case k.must != "":
+			v.missing(at, k.name(), k.must, "for example "+k.name()+" = "+k.Example)
+			ok = false
+		case k.usual != nil:
+			k.to(target, k.usual)
+		}
+	}
+	return ok
+}
+
 // need fetches a key that must be there.
 func need[T any](v *view, at, expected string) (value T, ok bool) {
 	value, given, ok := fetch[T](v, at)

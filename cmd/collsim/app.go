@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"collsim/internal/output"
+	"collsim/page"
 )
 
 // The exit codes.
@@ -26,8 +27,9 @@ type app struct {
 	in         io.Reader
 	out, err   io.Writer
 	args       []string
-	inputLimit sizeFlag // what a flag says, 0 for none
-	seed       string   // of the scenarios read so far, for the report of a bug
+	inputLimit sizeFlag    // what a flag says, 0 for none
+	texts      []page.File // of scenarios, for a page
+	seed       string      // of the scenarios read so far, for the report of a bug
 
 	stdout *stream                   // what out is
 	plan   output.Plan               // files that are read, and those that are going to be written

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,8 @@ import (
 
 	"collsim/compare"
 	"collsim/formats/measured"
+	"collsim/internal/prose"
+	"collsim/page"
 	"collsim/plots"
 	"collsim/report"
 	"collsim/run"
@@ -20,8 +21,10 @@ import (
 // compareFlags are the flags of compare.
 type compareFlags struct {
 	json, quiet bool
+	bits        bool
 	failAbove   string
 	curves      string
+	report      string
 	with        []string
 	load        run.LoadOptions
 }
@@ -32,7 +35,8 @@ times: a log of nccl-tests, results of collsim, or another of docs/measured.md. 
 collective, size, type, operator, ranks, nodes, algorithm and protocol: nothing that both state may
 differ. It prints both times, B over A and bus bandwidths of every call, then the median, the 90th
 percentile, the calls that differ most, and what one side has alone. With --fail-above it exits with
-1 where a call of B takes so much longer or less long than that of A.`
+1 where a call of B takes so much longer or less long than that of A. With --bits it compares what
+two scenarios compute, and says where the first bit differs and why.`
 
 func compareCommand(a *app) *cobra.Command {
 	o := &compareFlags{}
@@ -49,12 +53,17 @@ func compareCommand(a *app) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print JSON instead of the table")
+	f.BoolVar(&o.bits, "bits", false, "compare the outputs of all ranks bit by bit, rather than "+
+		"times; A may be a file of outputs: .npy, .npz or .safetensors")
 	f.StringVar(&o.failAbove, "fail-above", "", "exit with 1 if the times of a call differ by more "+
 		"than a `SHARE`, such as '5 %'")
 	f.StringVar(&o.curves, "curves", "", "draw the bandwidths of both against the size: `FILE.svg`, "+
 		".png or .pdf")
+	f.StringVar(&o.report, "report", "", "write all of it as a page for a browser, in one file: "+
+		"`FILE.html`")
 	registerWith(f, &o.with)
 	f.StringArrayVar(&o.load.Set, "set", nil, "replace a key of the scenarios: `PATH=VALUE`, in TOML")
+	f.StringArrayVar(&o.load.Only, "only", nil, "keep results of scenarios with these `KEY=VALUE,…`")
 	f.BoolVar(&o.quiet, "quiet", false, "no progress on standard error")
 	return cmd
 }
@@ -64,6 +73,9 @@ func (o *compareFlags) compare(ctx context.Context, a *app, args []string) (err 
 	if len(args) != 2 {
 		return &usageError{Text: "two files are expected: scenarios, result files or logs",
 			Hint: "for example: collsim compare good.log bad.log"}
+	}
+	if o.bits {
+		return o.bitwise(ctx, a, args)
 	}
 	above, err := o.share()
 	if err != nil {
@@ -80,6 +92,9 @@ func (o *compareFlags) compare(ctx context.Context, a *app, args []string) (err 
 			return err
 		}
 	}
+	if err := claimPage(a, o.report); err != nil {
+		return err
+	}
 	ctx, stop := a.interruptible(ctx)
 	defer stop()
 	var sides [2]compare.Side
@@ -88,9 +103,20 @@ func (o *compareFlags) compare(ctx context.Context, a *app, args []string) (err 
 			return err
 		}
 	}
-	r := compare.Of(sides[0], sides[1])
+	return o.print(a, compare.Of(sides[0], sides[1]), above)
+}
+
+// print prints and draws how two tables compare. It fails if nothing matches, or if a call differs
+// by more than a share.
+func (o *compareFlags) print(a *app, r *compare.Report, above float64) error {
 	if o.curves != "" {
-		if err := drawBoth(o.curves, r); err != nil {
+		if err := drawCurves(o.curves, bothCurves(r), bothOptions(r)); err != nil {
+			return err
+		}
+	}
+	bad := o.failAbove != "" && len(r.Above(above)) > 0
+	if o.report != "" {
+		if err := writePageFile(o.report, comparePage(a, r, report.CompareText(r), bad)); err != nil {
 			return err
 		}
 	}
@@ -145,7 +171,7 @@ func (o *compareFlags) judge(a *app, r *compare.Report, above float64) error {
 // table returns the times of a scenario, which is run, or of a file.
 func (o *compareFlags) table(ctx context.Context, a *app, name string) (compare.Side, error) {
 	side := compare.Side{Name: name}
-	if name != "-" && !strings.HasPrefix(name, "example:") && filepath.Ext(name) != ".toml" {
+	if !isScenario(name) {
 		text, err := a.read(name)
 		if err != nil {
 			return side, err
@@ -182,10 +208,9 @@ func (o *compareFlags) note(a *app, text string) {
 	}
 }
 
-// drawBoth draws the bandwidths of two tables against the size, a curve for each table and
+// bothCurves lists the bandwidths of two tables against the size, a curve for each table and
 // collective.
-func drawBoth(name string, r *compare.Report) error {
-	var all []plots.Series
+func bothCurves(r *compare.Report) (all []plots.Series) {
 	add := func(side, group string, look int, c *compare.Call) {
 		of := curve(&all, side, group)
 		of.Look = look
@@ -203,6 +228,29 @@ func drawBoth(name string, r *compare.Report) error {
 		add("A "+r.A, group, 0, &p.A)
 		add("B "+r.B, group, 1, &p.B)
 	}
-	return drawCurves(name, all, plots.CurveOptions{Title: "A and B",
-		Caption: r.A + ", " + r.B + ", collsim " + run.Version})
+	return all
+}
+
+func bothOptions(r *compare.Report) plots.CurveOptions {
+	return plots.CurveOptions{Title: "A and B", Caption: r.A + ", " + r.B + ", collsim " + run.Version}
+}
+
+// comparePage makes the page of two tables that are held against each other.
+func comparePage(a *app, r *compare.Report, text string, bad bool) *page.Page {
+	p := &page.Page{Title: r.A + " and " + r.B, Repeat: repeat(a),
+		Lead: fmt.Sprintf("times of B over those of A: median %.3f, p90 %.3f of %s", r.Median, r.P90,
+			prose.Plural(len(r.Pairs), "call"))}
+	if bad {
+		p.Verdicts = []page.Verdict{{Bad: true, Text: "calls differ by more than was asked for"}}
+	}
+	if len(r.Pairs) > 0 {
+		p.Parts = append(p.Parts, tablePart("Calls",
+			page.Table{Columns: report.CompareGrid(r), Heat: true}))
+	}
+	if all := bothCurves(r); areCurves(all) {
+		p.Parts = append(p.Parts, page.Part{Title: "A and B",
+			Curves: &page.Curves{Series: all, Options: bothOptions(r)}})
+	}
+	p.Parts = append(p.Parts, page.Part{Title: "In a terminal", Text: text})
+	return p
 }

@@ -224,14 +224,18 @@ func (f *figure) varies(key string) bool {
 // another collective, which no figure was made for.
 func (out *outputs) plot(index int, r *run.Result) {
 	pattern := out.curvesOf(index)
-	busbw, ok := r.BusBW()
-	if pattern == "" || !ok || r.Point.Spec.Bytes() < 1 || r.Gradient != nil {
+	if pattern == "" || r.Point.Spec.Bytes() < 1 || r.Gradient != nil {
 		return
 	}
-	f := out.figureOf(r.Point.FileName(pattern))
+	out.plotIn(out.figureOf(r.Point.FileName(pattern)), index, r)
+}
+
+// plotIn adds a result to a figure, unless it has no place on a logarithmic axis.
+func (out *outputs) plotIn(f *figure, index int, r *run.Result) {
+	busbw, ok := r.BusBW()
 	x, err := out.across(f, r.Point)
-	if err != nil || x < 1 {
-		return // join has refused it, or it has no place on a logarithmic axis
+	if !ok || err != nil || x < 1 {
+		return
 	}
 	facts := out.facts(index, r.Point)
 	group := f.groupOf(facts)
@@ -242,9 +246,7 @@ func (out *outputs) plot(index int, r *run.Result) {
 	insert(of, x, busbw)
 	if l := r.Logged; l != nil {
 		of := curve(&f.logged, "measured", group)
-		if !slices.Contains(of.X, x) { // several algorithms may have one measured time
-			insert(of, x, l.BusBW)
-		}
+		insert(of, x, l.BusBW) // several algorithms may have one measured time
 	}
 	if best, ok := r.BoundBusBW(); ok {
 		b := curve(&f.bounds, "bound", group)
@@ -268,9 +270,12 @@ func curve(list *[]plots.Series, name, group string) *plots.Series {
 	return &(*list)[at]
 }
 
-// insert keeps sizes ascending.
+// insert keeps sizes ascending. A size that the curve has stays as it is.
 func insert(s *plots.Series, x unit.Bytes, y float64) {
-	at, _ := slices.BinarySearchFunc(s.X, x, cmp.Compare[unit.Bytes])
+	at, has := slices.BinarySearchFunc(s.X, x, cmp.Compare[unit.Bytes])
+	if has {
+		return
+	}
 	s.X, s.Y = slices.Insert(s.X, at, x), slices.Insert(s.Y, at, y)
 }
 

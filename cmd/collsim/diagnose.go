@@ -12,6 +12,7 @@ import (
 	"collsim/collective"
 	"collsim/diagnose"
 	"collsim/formats/measured"
+	"collsim/page"
 	"collsim/plots"
 	"collsim/report"
 	"collsim/run"
@@ -23,6 +24,7 @@ import (
 type diagnoseFlags struct {
 	json, quiet bool
 	csv, curves string
+	report      string
 	with        []string
 	load        run.LoadOptions
 }
@@ -60,6 +62,8 @@ func diagnoseCommand(a *app) *cobra.Command {
 	f.StringVar(&o.csv, "csv", "", "write all causes, a line each: `FILE` or - for standard output")
 	f.StringVar(&o.curves, "curves", "", "draw the log, the scenario and the nearest cause: "+
 		"`FILE.svg`, .png or .pdf")
+	f.StringVar(&o.report, "report", "", "write all of it as a page for a browser, in one file: "+
+		"`FILE.html`")
 	registerWith(f, &o.with)
 	f.StringArrayVar(&o.load.Set, "set", nil, "replace a key of the scenario: `PATH=VALUE`, in TOML")
 	f.StringArrayVar(&o.load.Only, "only", nil, "take the results alone that have `KEY=VALUE`")
@@ -85,6 +89,9 @@ func (o *diagnoseFlags) diagnose(ctx context.Context, a *app, args []string) (er
 		if err := a.take(one[0], one[1]); err != nil {
 			return err
 		}
+	}
+	if err := claimPage(a, o.report); err != nil {
+		return err
 	}
 	ctx, stop := a.interruptible(ctx)
 	defer stop()
@@ -120,10 +127,15 @@ func (o *diagnoseFlags) print(a *app, log string, d *diagnose.Diagnosis) error {
 			return err
 		}
 	}
+	if o.report != "" {
+		if err := writePageFile(o.report, diagnosePage(a, log, d)); err != nil {
+			return err
+		}
+	}
 	if o.curves == "" {
 		return nil
 	}
-	return drawDiagnosis(o.curves, log, d)
+	return drawCurves(o.curves, fitCurves(log, d), fitOptions(log))
 }
 
 // rank simulates every cause and ranks them by a log.
@@ -297,13 +309,12 @@ func perCall(r *run.Report) (times []unit.Time) {
 	return times
 }
 
-// drawDiagnosis draws the bandwidths of a log, of the scenario as it is and of the nearest cause.
-func drawDiagnosis(name, log string, d *diagnose.Diagnosis) error {
+// fitCurves lists the bandwidths of a log, of the scenario as it is and of the nearest cause.
+func fitCurves(log string, d *diagnose.Diagnosis) (all []plots.Series) {
 	measured := make([]unit.Time, len(d.Calls))
 	for i, c := range d.Calls {
 		measured[i] = c.Time
 	}
-	var all []plots.Series
 	for look, one := range []struct {
 		name  string
 		times []unit.Time
@@ -316,6 +327,22 @@ func drawDiagnosis(name, log string, d *diagnose.Diagnosis) error {
 			}
 		}
 	}
-	return drawCurves(name, all, plots.CurveOptions{Title: "what fits " + log,
-		Caption: "collsim " + run.Version})
+	return all
+}
+
+func fitOptions(log string) plots.CurveOptions {
+	return plots.CurveOptions{Title: "what fits " + log, Caption: "collsim " + run.Version}
+}
+
+// diagnosePage makes the page of a diagnosis.
+func diagnosePage(a *app, log string, d *diagnose.Diagnosis) *page.Page {
+	p := &page.Page{Title: "What explains " + log, Repeat: repeat(a),
+		Verdicts: []page.Verdict{{Bad: !d.Found, Text: report.DiagnosisVerdict(d)}}}
+	if all := fitCurves(log, d); areCurves(all) {
+		p.Parts = append(p.Parts, page.Part{Title: "Log, scenario, nearest cause",
+			Curves: &page.Curves{Series: all, Options: fitOptions(log)}})
+	}
+	p.Parts = append(p.Parts, page.Part{Title: "In a terminal", Text: report.DiagnosisText(log, d)},
+		tablePart("All causes", page.Table{Columns: report.CauseGrid(d)}))
+	return p
 }

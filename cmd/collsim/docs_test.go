@@ -79,12 +79,16 @@ func takesLong(command string) bool {
 // next, which repeat that they were not.
 var ofNumbers = regexp.MustCompile("(?m)^.*numbers.*\n|^#.* collsim .*\n")
 
+// renewed says what a document that is not up to date wants.
+const renewed = "go test ./cmd/collsim -update rewrites it"
+
 // withoutNumbers holds what a costly command prints when it checks no numbers to what is shown.
 func withoutNumbers(t *testing.T, command, shown string) {
 	t.Helper()
 	got := call(t, command+" --set check.numbers=false")
 	got = strings.ReplaceAll(got, "N/A", "  0") // values that are wrong
-	require.Equal(t, ofNumbers.ReplaceAllString(shown, ""), ofNumbers.ReplaceAllString(got, ""))
+	require.Equal(t, ofNumbers.ReplaceAllString(shown, ""), ofNumbers.ReplaceAllString(got, ""),
+		renewed)
 }
 
 // onOneNode holds the first column of such a table to what is shown.
@@ -92,7 +96,7 @@ func onOneNode(t *testing.T, shown string) {
 	t.Helper()
 	got := strings.Fields(call(t, strings.Replace(onEightNodes, "[1,8]", "[1]", 1)))
 	table := strings.Fields(shown)
-	require.Equal(t, got[len(got)-1], table[len(table)-2])
+	require.Equal(t, got[len(got)-1], table[len(table)-2], renewed)
 }
 
 // partOf holds each line that a narrower command prints to one of those that are shown, which
@@ -109,7 +113,7 @@ func partOf(t *testing.T, command, shown string) {
 		at := slices.IndexFunc(lines, func(line string) bool {
 			return strings.HasPrefix(strings.Join(strings.Fields(line), " ")+" ", begins)
 		})
-		require.GreaterOrEqual(t, at, 0, "%q is not shown there:\n%s", line, shown)
+		require.GreaterOrEqual(t, at, 0, "%q is not shown there: %s\n%s", line, renewed, shown)
 		lines = lines[at+1:]
 		held++
 	}
@@ -185,7 +189,7 @@ func TestDocuments(t *testing.T) {
 				require.NoError(t, os.WriteFile(path, []byte(regenerated), 0o644))
 				return
 			}
-			require.Equal(t, string(text), regenerated, "go test ./cmd/collsim -update rewrites it")
+			require.Equal(t, string(text), regenerated, renewed)
 		})
 	}
 }

@@ -3,15 +3,20 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"collsim/page"
 	"collsim/report"
 	"collsim/run"
 )
 
 func (a *app) explainCommand() *cobra.Command {
 	var thresholds bool
+	var to string
 	cmd := a.scenarioCommand(&cobra.Command{
 		Use:   "explain FILE|example:NAME|- …",
 		Short: "say what decides the time, and what if that were free",
@@ -30,8 +35,13 @@ func (a *app) explainCommand() *cobra.Command {
 		if thresholds {
 			return a.explainThresholds(list, asJSON)
 		}
-		return a.explain(ctx, list, asJSON, quiet)
+		if err := claimPage(a, to); err != nil {
+			return err
+		}
+		return a.explain(ctx, list, asJSON, quiet, to)
 	})
+	cmd.Flags().StringVar(&to, "report", "", "write all of it, with timelines, as a page for a "+
+		"browser, in one file: `FILE.html`")
 	cmd.Flags().BoolVar(&thresholds, "thresholds", false, "print the sizes, from 8 B to 8 GiB, from "+
 		"which on NCCL takes another algorithm or protocol")
 	return cmd
@@ -68,58 +78,41 @@ func (a *app) explainThresholds(list []*run.Scenario, asJSON bool) error {
 
 // explain prints explanations: of what there was time for, if it is interrupted. JSON of several
 // files is one object after the other. What "all" stands for and cannot do a point is left out.
-func (a *app) explain(ctx context.Context, list []*run.Scenario,
-	asJSON, quiet bool) error {
+func (a *app) explain(ctx context.Context, list []*run.Scenario, asJSON, quiet bool,
+	to string) error {
 	of := pointsOf(list)
+	keep := run.RunOptions{}
+	if len(of) <= mostDrawn && to != "" {
+		keep = run.RunOptions{Trace: true, Links: true}
+	}
 	p := a.newProgress("points", idsIn(of), quiet)
 	all, interrupted := inTurn(ctx, p, func(i int) (e explained, err error) {
 		if of[i].program != nil {
-			e.program, err = of[i].s.ExplainProgram(of[i].program)
+			e.program, err = of[i].s.ExplainProgram(of[i].program, keep)
 		} else {
-			e.collective, err = of[i].s.Explain(of[i].p)
+			e.collective, err = of[i].s.Explain(of[i].p, keep)
 		}
 		return e, err
 	})
 	if interrupted != nil && !isInterrupted(interrupted) {
 		return interrupted
 	}
-	var b bytes.Buffer
-	good := true
-	for _, s := range list {
-		var some []*run.Explanation
-		var programs []*run.ProgramExplanation
-		for i, e := range all {
-			text := ""
-			switch {
-			case of[i].s != s:
-				continue
-			case e.program != nil:
-				programs = append(programs, e.program)
-				text = report.ProgramExplanationText(e.program)
-			case e.collective != nil:
-				good = good && e.collective.Result.Good()
-				some = append(some, e.collective)
-				text = report.ExplanationText(e.collective)
-			default:
-				continue
-			}
-			if asJSON {
-				continue
-			}
-			if b.Len() > 0 {
-				b.WriteString("\n")
-			}
-			b.WriteString(text)
-		}
-		if asJSON && (interrupted == nil || len(some)+len(programs) > 0) {
-			text, err := report.ExplainJSON(s, some, programs)
-			if err != nil {
-				return err
-			}
-			b.Write(text)
+	good := !slices.ContainsFunc(all, func(e explained) bool {
+		return e.collective != nil && !e.collective.Result.Good()
+	})
+	text := explainedText(all)
+	if asJSON {
+		var err error
+		if text, err = explainedJSON(list, of, all, interrupted == nil); err != nil {
+			return err
 		}
 	}
-	a.printEither(b.Bytes(), asJSON)
+	a.printEither(text, asJSON)
+	if to != "" {
+		if err := writePageFile(to, explainPage(a, of, all)); err != nil {
+			return err
+		}
+	}
 	switch {
 	case interrupted != nil:
 		return interrupted
@@ -129,9 +122,85 @@ func (a *app) explain(ctx context.Context, list []*run.Scenario,
 	return nil
 }
 
+// explainedText writes explanations as text.
+func explainedText(all []explained) []byte {
+	var texts []string
+	for _, e := range all {
+		switch {
+		case e.program != nil:
+			texts = append(texts, report.ProgramExplanationText(e.program))
+		case e.collective != nil:
+			texts = append(texts, report.ExplanationText(e.collective))
+		}
+	}
+	return []byte(strings.Join(texts, "\n"))
+}
+
+// explainedJSON writes explanations as an object for each scenario. One without any is left out,
+// unless all are whole.
+func explainedJSON(list []*run.Scenario, of []pointOf, all []explained,
+	whole bool) ([]byte, error) {
+	var b bytes.Buffer
+	for _, s := range list {
+		var some []*run.Explanation
+		var programs []*run.ProgramExplanation
+		for i, e := range all {
+			switch {
+			case of[i].s != s:
+			case e.program != nil:
+				programs = append(programs, e.program)
+			case e.collective != nil:
+				some = append(some, e.collective)
+			}
+		}
+		if !whole && len(some)+len(programs) == 0 {
+			continue
+		}
+		text, err := report.ExplainJSON(s, some, programs)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(text)
+	}
+	return b.Bytes(), nil
+}
+
 // explained is the explanation of a collective, or of a program; or of neither, where a point is
 // left out.
 type explained struct {
 	collective *run.Explanation
 	program    *run.ProgramExplanation
+}
+
+// explainPage makes the page of explanations.
+func explainPage(a *app, of []pointOf, all []explained) *page.Page {
+	p := &page.Page{Title: "What decides the time", Repeat: repeat(a)}
+	var names []string
+	var drawn []onPage
+	for i, e := range all {
+		id := of[i].p.ID
+		switch {
+		case e.program != nil:
+			r := e.program.Result
+			p.Parts = append(p.Parts, page.Part{Title: id, Text: report.ProgramExplanationText(e.program)})
+			drawn = append(drawn, onPage{programSubject(of[i].s, r), r.Links, r.Time})
+		case e.collective != nil:
+			r := e.collective.Result
+			p.Parts = append(p.Parts, page.Part{Title: id, Text: report.ExplanationText(e.collective)},
+				page.Part{Title: "Critical path of " + id, Minor: true,
+					Table: &page.Table{Columns: report.ShareGrid(e.collective)}})
+			drawn = append(drawn, onPage{resultSubject(r), r.Links, r.Time})
+		default:
+			continue
+		}
+		names = append(names, of[i].s.Name)
+	}
+	p.Lead = strings.Join(slices.Compact(names), ", ")
+	drawn = slices.DeleteFunc(drawn, func(one onPage) bool { return one.of.trace == nil })
+	if len(drawn) < len(all) {
+		p.Notes = append(p.Notes, fmt.Sprintf("Timelines are on pages of up to %d points: --only "+
+			"chooses some.", mostDrawn))
+	}
+	p.Parts = append(p.Parts, timelines(drawn)...)
+	return p
 }

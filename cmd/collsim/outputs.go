@@ -31,6 +31,9 @@ type outputs struct {
 	incomplete bool // not all results are there
 	inPlace    report.InPlace
 
+	onPage []onPage // results with timelines, of --report
+	part   *part    // that timelines show; nil: all
+
 	lost []*lostError // what could not be written
 }
 
@@ -45,6 +48,9 @@ func (a *app) newOutputs(list []*run.Scenario, o *runFlags, more func() error) (
 	if out.figure, err = plots.FigureOf(o.figure); err != nil {
 		return nil, &usageError{Text: fmt.Sprintf("--figure %q: no figure of that name", o.figure),
 			Hint: "there are page, column and slide"}
+	}
+	if out.part, err = parsePart(o.rows, o.window); err != nil {
+		return nil, err
 	}
 	if err := out.ofCollectives(); err != nil {
 		return nil, err
@@ -65,6 +71,11 @@ func (a *app) newOutputs(list []*run.Scenario, o *runFlags, more func() error) (
 	}
 	if err := out.claimNetworks(); err != nil {
 		return nil, err
+	}
+	if more == nil || o.wantsPage() {
+		if err := claimPage(a, o.report); err != nil {
+			return nil, err
+		}
 	}
 	if more != nil {
 		if err := more(); err != nil {
@@ -156,7 +167,8 @@ func (out *outputs) file(s *run.Scenario, name string) string {
 // options returns the options of a run that the outputs need.
 func (out *outputs) options(index int) run.RunOptions {
 	s := out.scenarios[index]
-	o := run.RunOptions{Links: out.flags.links+s.Output.Links != "",
+	drawn := out.drawsAll(index)
+	o := run.RunOptions{Trace: drawn, Links: drawn || out.flags.links+s.Output.Links != "",
 		Numerics: out.flags.numerics || out.flags.errors != ""}
 	for _, d := range drawings() {
 		o.Trace = o.Trace || out.pattern(d, index) != ""
@@ -169,6 +181,7 @@ func (out *outputs) take(index int, r *run.Result) {
 	for _, d := range drawings() {
 		out.lose(out.draw(d, index, resultSubject(r)))
 	}
+	out.keep(resultSubject(r), r.Links, r.Time)
 	out.plot(index, r)
 	out.plotErrors(r)
 	if out.flags.jsonl {
@@ -232,6 +245,7 @@ func (out *outputs) write(reports []*run.Report) {
 	}
 	out.writePivot(reports)
 	out.writeFigures()
+	out.writePage(reports)
 	out.lose(out.writeErrors())
 }
 

@@ -40,6 +40,7 @@ type subject struct {
 	panels   []plots.Panel
 	measured *trace.Trace // nil if it was not executed
 	backward bool         // the forward pass has the name
+	shows    string       // which part of the time; empty: all
 }
 
 // drawings returns the table of pictures.
@@ -120,12 +121,15 @@ func (out *outputs) draw(d drawing, index int, of *subject) error {
 	if err != nil || name == "" || of.trace == nil {
 		return err
 	}
+	if of, err = out.part.of(of); err != nil {
+		return err
+	}
 	if of.backward && name != "-" {
 		name = beside(name, "grad")
 	}
 	if name == "-" {
 		text, err := d.text(of)
-		out.drawn.WriteString("\n# " + of.point.ID + "\n" + text)
+		out.drawn.WriteString("\n# " + of.point.ID + of.shows + "\n" + text)
 		return err
 	}
 	content, err := d.make(out, index, of, name)

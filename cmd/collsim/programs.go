@@ -10,6 +10,7 @@ func (out *outputs) takeProgram(index int, r *run.ProgramResult) {
 	for _, d := range drawings() {
 		out.lose(out.draw(d, index, programSubject(out.scenarios[index], r)))
 	}
+	out.keep(programSubject(out.scenarios[index], r), r.Links, r.Time)
 	if out.flags.jsonl {
 		line, err := report.JSONProgramLine(out.scenarios[index], r)
 		out.lose(err)

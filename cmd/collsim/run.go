@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"collsim/page"
 	"collsim/run"
 	"collsim/scenarios"
 )
@@ -28,6 +29,9 @@ type runFlags struct {
 	topology string
 	figure   string
 	links    string
+	report   string // the page
+	rows     string // that timelines have
+	window   string // of time that they show
 	numerics bool
 	errors   string // the picture of --numerics-plot
 	with     []string
@@ -49,6 +53,9 @@ func (o *runFlags) register(f *pflag.FlagSet) {
 		"column for column what all_reduce_perf and its like print, or nccl-tests-json, as their -J")
 	f.StringVar(&o.csv, "csv", "", "write a line for each result to `FILE`; - is standard output")
 	o.registerDrawings(f)
+	f.StringVar(&o.rows, "rows", "", "draw these `RANKS` alone in timelines: 0-7,12")
+	f.StringVar(&o.window, "window", "", "draw this time alone in timelines: `FROM..TO`, such as "+
+		"'10 us..40 us'")
 	f.StringVar(&o.curves, "curves", "", "draw busbw against size, a curve for each algorithm, to "+
 		"`FILE.svg`, .png or .pdf")
 	f.StringVar(&o.over, "over", "", "draw --curves over the swept `KEY` instead of the size: ranks, "+
@@ -65,6 +72,8 @@ func (o *runFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.links, "links", "",
 		"write what every link carried, and for how long it was busy, "+
 			"to `FILE`; - is standard output")
+	f.StringVar(&o.report, "report", "", "write all of it as a page for a browser, in one file: "+
+		"`FILE.html`")
 	f.BoolVar(&o.numerics, "numerics", false, "print what rounding does: errors on normal data, and "+
 		"what the order of additions depends on")
 	f.StringVar(&o.errors, "numerics-plot", "", "draw the mean error against the number of ranks, a "+
@@ -244,6 +253,9 @@ func (a *app) runOne(ctx context.Context, s *run.Scenario, index int,
 	if err == nil && out.flags.asNCCLTests() {
 		err = out.runInPlace(ctx, s)
 	}
+	if err == nil {
+		err = out.drawSome(ctx, index, s)
+	}
 	p.end()
 	out.end(report)
 	return report, err
@@ -282,6 +294,7 @@ func (a *app) loadAll(names []string, o run.LoadOptions) ([]*run.Scenario, error
 			continue
 		}
 		a.noteSeed(run.AllPoints(s))
+		a.texts = append(a.texts, page.File{Name: name, Text: string(text)})
 		list = append(list, s)
 	}
 	if len(wrong) == 1 {

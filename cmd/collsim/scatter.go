@@ -15,6 +15,9 @@ import (
 func (a *app) checkValidation(o *validateFlags) error {
 	for _, one := range []struct{ name, flag string }{{o.scatter, "--scatter"},
 		{o.report, "--report"}} {
+		if one.name == o.report && o.wantsPage() {
+			continue // it is claimed
+		}
 		if one.name == "-" {
 			return &usageError{Text: one.flag + " - would write no table to standard output",
 				Hint: "give " + one.flag + " a file"}
@@ -45,7 +48,7 @@ func (a *app) writeValidation(reports []*run.Report, o *validateFlags, out *outp
 		}
 		out.lose(err)
 	}
-	if o.report != "" && len(reports) > 0 {
+	if o.report != "" && !o.wantsPage() && len(reports) > 0 {
 		text := report.ValidationMarkdown(a.commandLine(), reports...)
 		out.lose(writeFile(o.report, []byte(text)))
 	}

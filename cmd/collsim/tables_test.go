@@ -29,22 +29,22 @@ func TestTables(t *testing.T) {
 	algorithms, algorithmDocument := call(t, "list algorithms"), document("algorithms.md")
 	for _, a := range run.Algorithms() {
 		require.Contains(t, algorithms, a.Name)
-		require.Contains(t, algorithmDocument, a.Name[strings.LastIndex(a.Name, ":")+1:])
+		require.Contains(t, algorithmDocument, a.Name[strings.LastIndex(a.Name, ":")+1:], renewed)
 	}
 	topologies, keyDocument := call(t, "list topologies"), document("scenario.md")
 	for _, p := range topology.Catalogue() {
 		require.Contains(t, topologies, p.Name)
-		require.Contains(t, keyDocument, "| `"+p.Name+"` | ")
+		require.Contains(t, keyDocument, "| `"+p.Name+"` | ", "go test ./scenarios -rewrite")
 	}
 	keys, schema := call(t, "list keys"), call(t, "schema")
 	for _, k := range scenarios.Keys() {
 		require.Contains(t, keys, k.Path)
 		require.Contains(t, schema, `"`+last(k.Path)+`": {`)
-		require.Contains(t, keyDocument, "| `"+last(k.Path)+"` | ")
+		require.Contains(t, keyDocument, "| `"+last(k.Path)+"` | ", "go test ./scenarios -rewrite")
 	}
 	deviceDocument := document("devices.md")
 	for _, f := range device.Figures() {
-		require.Contains(t, deviceDocument, "`"+f.Name+"`")
+		require.Contains(t, deviceDocument, "`"+f.Name+"`", renewed)
 	}
 	testFormats(t, document("schedules.md"))
 	testDrawings(t, document("cli.md"))
@@ -84,7 +84,7 @@ func testDrawings(t *testing.T, document string) {
 	help := call(t, "run --help")
 	for _, d := range drawings() {
 		require.Contains(t, help, "--"+d.what+" ")
-		require.Contains(t, document, "--"+d.what)
+		require.Contains(t, document, "--"+d.what, renewed)
 		require.Contains(t, call(t, "example:ring --"+d.what+" x.strange"), d.hint)
 		if d.text == nil {
 			require.Contains(t, call(t, "example:ring --"+d.what+" -"), "would write no text")

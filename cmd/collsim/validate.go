@@ -16,7 +16,6 @@ type validateFlags struct {
 	runFlags
 	hosts, listen string
 	scatter       string
-	report        string
 }
 
 func (a *app) validateCommand() *cobra.Command {
@@ -47,7 +46,8 @@ func (a *app) validateCommand() *cobra.Command {
 	f.StringVar(&o.listen, "listen", "", "`ADDRESS` at which ranks of other machines reach this one")
 	f.StringVar(&o.scatter, "scatter", "", "draw measured against simulated times to `FILE.svg`, "+
 		".png or .pdf")
-	f.StringVar(&o.report, "report", "", "write all of it as Markdown to `FILE.md`")
+	f.Lookup("report").Usage = "write all of it as a page for a browser to `FILE.html`, or as " +
+		"Markdown to .md"
 	return cmd
 }
 

@@ -118,6 +118,7 @@ func table() []row {
 				"golang.org/x/image/font", "golang.org/x/image/math/fixed", // plot's fonts
 				"github.com/golang/freetype/raster", // what plot draws PNG with, but in integers
 				"codeberg.org/go-pdf/fpdf"}},        // what plot draws PDF with
+		{path: "page", ours: "plots report unit"},
 		{path: "program/lowering", ours: "unit"},
 		{path: "scenarios", ours: "collective dtype topology device machine unit program/lowering " +
 			"internal/diag internal/input internal/ncclnames",
@@ -128,8 +129,8 @@ func table() []row {
 			"hw/calibrate reference sim bounds proof"},
 		{path: ".", ours: "run report scenarios"},
 		{path: "cmd/collsim",
-			ours: ". run report compare diagnose plots machine hw/... collective/calls internal/diag " +
-				"internal/output internal/memory " + toHW,
+			ours: ". run report compare diagnose page plots machine hw/... collective/calls " +
+				"internal/diag internal/output internal/memory " + toHW,
 			modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 		{path: "internal/cpu"},
 		{path: "internal/golden"},      // its tests alone import anything
