@@ -22,5 +22,5 @@
 //	commands: estimatetext.go measuredtext.go calibratetext.go calibratejson.go calibratenccl.go
 //	  tunetext.go importtext.go comparetext.go diagnose.go
 //	  hang.go hangfinding.go hangtable.go hangjson.go
-//	pages: grid.go
+//	pages: grid.go hanggrid.go
 package report

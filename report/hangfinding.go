@@ -9,13 +9,19 @@ import (
 	"collsim/internal/prose"
 )
 
-// verdict says what is wrong, and whether ranks wait for it. Other types and counts need not hang.
+// hangs reports whether ranks wait for what is wrong. Calls of another type or count may end.
+func (t *hangText) hangs(f *calls.Finding) bool {
+	field := f.Difference.Field
+	mayEnd := f.Fault == calls.Differs && field != calls.KindField && field != calls.RootField
+	return !f.Completed && !(mayEnd && t.unstated())
+}
+
+// verdict says what is wrong, and whether ranks wait for it.
 func (t *hangText) verdict(f *calls.Finding) string {
-	if f.Completed || f.Fault == calls.Differs && f.Difference.Field != calls.KindField &&
-		f.Difference.Field != calls.RootField && t.unstated() {
-		return "mismatch: " + t.finding(f)
+	if t.hangs(f) {
+		return "hang: " + t.finding(f)
 	}
-	return "hang: " + t.finding(f)
+	return "mismatch: " + t.finding(f)
 }
 
 // finding says in a sentence what is wrong.
@@ -40,20 +46,39 @@ func (t *hangText) finding(f *calls.Finding) string {
 	return text
 }
 
-// missing says who has not made a call, and who waits.
+// missing says who has not made a call, and who waits. Ranks without a log come last, unless all
+// are without.
 func (t *hangText) missing(f *calls.Finding) string {
-	text := fmt.Sprintf("%s %s missing from %s%s of %s", ranksWord(f.Ranks),
-		verb(f.Ranks, "is", "are"), t.title(f.Call), detail(f.Call), t.sized(f))
-	it := verb(f.Ranks, "it", "them")
-	rest := len(f.Meeting.Ranks) - len(f.Ranks)
-	switch {
-	case len(f.Waiting) == 0:
-		return text
-	case len(f.Waiting) == rest && rest > 1:
-		return fmt.Sprintf("%s; the other %d wait for %s", text, rest, it)
+	var ranks, unknown []int
+	for _, rank := range f.Ranks {
+		if t.logged(rank) {
+			ranks = append(ranks, rank)
+		} else {
+			unknown = append(unknown, rank)
+		}
 	}
-	return fmt.Sprintf("%s; %s %s for %s", text, ranksWord(f.Waiting),
-		verb(f.Waiting, "waits", "wait"), it)
+	if len(ranks) == 0 {
+		ranks, unknown = unknown, nil
+	}
+	text := fmt.Sprintf("%s %s missing from %s%s of %s", ranksWord(ranks),
+		verb(ranks, "is", "are"), t.title(f.Call), detail(f.Call), t.sized(f))
+	if unknown != nil {
+		text += "; nothing is known of " + ranksWord(unknown)
+	}
+	if rest := len(f.Meeting.Ranks) - len(f.Ranks); len(f.Waiting) == rest && rest > 1 {
+		text += fmt.Sprintf("; the other %d wait", rest)
+	} else if len(f.Waiting) > 0 {
+		text += fmt.Sprintf("; %s %s", ranksWord(f.Waiting), verb(f.Waiting, "waits", "wait"))
+	}
+	if len(f.Waiting) > 0 {
+		text += " for " + verb(f.Ranks, "it", "them")
+	}
+	return text
+}
+
+// logged reports whether there is a log of a rank.
+func (t *hangText) logged(rank int) bool {
+	return slices.ContainsFunc(t.Ranks, func(r calls.Rank) bool { return r.Number == rank })
 }
 
 // crossed says which ranks wait in another place than where they are awaited.

@@ -15,8 +15,9 @@ func HangJSON(d *dumps.Dump, j *calls.Judgement) ([]byte, error) {
 		return object(members{{"name", Text(g.Name)}, {"about", some(g.About)},
 			{"ranks", listOf(g.Ranks, Int[int])}})
 	}
+	hangs := slices.ContainsFunc(j.Findings, func(f calls.Finding) bool { return t.hangs(&f) })
 	return encode(object(append(version(), members{{"form", Text(d.Form)},
-		{"hangs", Bool(len(j.Findings) > 0)}, {"ranks", Int(len(d.Ranks))},
+		{"hangs", Bool(hangs)}, {"ranks", Int(len(d.Ranks))},
 		{"calls", Int(t.number())}, {"groups", listOf(d.Groups, group)},
 		{"findings", listOf(j.Findings, t.findingValue)}, {"waits", listOf(j.Waits, waitValue)},
 		{"notes", listOf(d.Notes, Text)}}...)))

@@ -12,8 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"collsim/collective/calls"
 	"collsim/formats/dumps"
 	"collsim/internal/input"
+	"collsim/page"
 	"collsim/report"
 )
 
@@ -29,6 +31,9 @@ func (o *diagnoseFlags) hang(cmd *cobra.Command, a *app, args []string) error {
 	if flag := changed(cmd.Flags(), "csv", "curves", "with", "set", "only"); flag != "" {
 		return &usageError{Text: "--" + flag + " is for a log and a scenario; no scenario is given",
 			Hint: "for example: collsim diagnose slow.log cluster.toml"}
+	}
+	if err := claimPage(a, o.report); err != nil {
+		return err
 	}
 	files, err := dumpFiles(a, args)
 	if err != nil {
@@ -48,10 +53,27 @@ func (o *diagnoseFlags) hang(cmd *cobra.Command, a *app, args []string) error {
 	} else {
 		a.print(a.out, report.HangText(d, j))
 	}
+	if o.report != "" {
+		if err := writePageFile(o.report, hangPage(a, d, j)); err != nil {
+			return err
+		}
+	}
 	if len(j.Findings) > 0 {
 		return errFailed
 	}
 	return nil
+}
+
+// hangPage makes the page of a hang.
+func hangPage(a *app, d *dumps.Dump, j *calls.Judgement) *page.Page {
+	p := &page.Page{Title: "Who waits for whom", Lead: d.Form, Notes: d.Notes, Repeat: repeat(a)}
+	texts, bad := report.HangVerdicts(d, j)
+	for _, text := range texts {
+		p.Verdicts = append(p.Verdicts, page.Verdict{Bad: bad, Text: text})
+	}
+	p.Parts = []page.Part{{Title: "In a terminal", Text: report.HangText(d, j)},
+		tablePart("Ranks", page.Table{Columns: report.HangGrid(d, j)})}
+	return p
 }
 
 // dumpFiles finds the files that arguments stand for: each of one rank, if its name has a number.

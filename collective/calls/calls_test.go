@@ -66,6 +66,7 @@ func TestMessages(t *testing.T) {
 	require.Len(t, found, 1)
 	require.Equal(t, calls.Crossed, found[0].Fault)
 	require.Equal(t, []int{0, 1}, found[0].Ranks)
+	require.Empty(t, logOf([]calls.Call{message(0, true, 0), message(0, false, 0)}).Judge().Findings)
 	alone := logOf([]calls.Call{message(1, true, 0)}, nil).Judge().Findings
 	require.Equal(t, calls.Missing, alone[0].Fault)
 	require.Equal(t, []int{1}, alone[0].Ranks)

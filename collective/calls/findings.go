@@ -85,6 +85,7 @@ type judge struct {
 	at    []int32 // those meetings
 	node  map[int32]int
 	next  [][]int // by node: the nodes in which the ranks wait that are awaited there
+	prior [][]int // by node: the nodes that have it as next
 	gone  [][]int // by node: ranks that are awaited and wait nowhere
 	cause []bool  // by node: it is one, or waits for one
 }
@@ -127,7 +128,12 @@ func (j *judge) blocked() {
 		j.next, j.gone = append(j.next, slices.Compact(next)), append(j.gone, gone)
 		j.Waits = append(j.Waits, w)
 	}
-	j.cause = make([]bool, len(j.at))
+	j.cause, j.prior = make([]bool, len(j.at)), make([][]int, len(j.at))
+	for n := range j.at {
+		for _, other := range j.next[n] {
+			j.prior[other] = append(j.prior[other], n)
+		}
+	}
 }
 
 // elsewhere lists the nodes in which a rank of a group waits.
@@ -149,15 +155,17 @@ func (j *judge) elsewhere(rank, group int) (nodes []int) {
 // for.
 func (j *judge) roots() {
 	var found []int
+	weight := make([]int, len(j.at))
 	for n, at := range j.at {
 		if !j.alike[at] || j.gone[n] != nil {
 			found = append(found, n)
-			j.reach(n)
+			weight[n] = j.reach(n, make([]bool, len(j.at)))
+			j.reach(n, j.cause)
 		}
 	}
 	slices.SortStableFunc(found, func(a, b int) int {
 		return cmp.Or(cmp.Compare(min(1, len(j.next[a])), min(1, len(j.next[b]))),
-			cmp.Compare(j.began(a), j.began(b)), cmp.Compare(j.weight(b), j.weight(a)))
+			cmp.Compare(j.began(a), j.began(b)), cmp.Compare(weight[b], weight[a]))
 	})
 	for _, n := range found {
 		if !j.alike[j.at[n]] {
@@ -180,31 +188,16 @@ func (j *judge) began(n int) (first int64) {
 	return first
 }
 
-// reach marks a node, and those that wait for it.
-func (j *judge) reach(n int) { j.mark(n, j.cause) }
-
-// weight counts the nodes that wait for one.
-func (j *judge) weight(n int) (count int) {
-	seen := make([]bool, len(j.at))
-	j.mark(n, seen)
-	for _, is := range seen {
-		if is {
-			count++
-		}
+// reach marks a node and those that wait for it, and counts those that were not marked before.
+func (j *judge) reach(n int, marked []bool) (count int) {
+	if marked[n] {
+		return 0
+	}
+	marked[n], count = true, 1
+	for _, other := range j.prior[n] {
+		count += j.reach(other, marked)
 	}
 	return count
-}
-
-func (j *judge) mark(n int, seen []bool) {
-	if seen[n] {
-		return
-	}
-	seen[n] = true
-	for other := range j.at {
-		if slices.Contains(j.next[other], n) {
-			j.mark(other, seen)
-		}
-	}
 }
 
 // circles finds the ranks that wait for each other in a circle.
@@ -215,7 +208,7 @@ func (j *judge) circles() {
 		}
 		circle := j.walk(n)
 		for _, m := range circle {
-			j.reach(m)
+			j.reach(m, j.cause)
 		}
 		j.Findings = append(j.Findings, j.crossed(circle))
 	}

@@ -32,7 +32,7 @@ func (l *Log) meet() *meetings {
 	groups, places := l.members()
 	for i := range l.Ranks {
 		r := &l.Ranks[i]
-		var sofar counts
+		sofar := counts{}
 		m.of = append(m.of, make([]int32, len(r.Calls)))
 		for j := range r.Calls {
 			c := &r.Calls[j]
@@ -61,7 +61,7 @@ func (l *Log) meet() *meetings {
 func newMeeting(k key, c *Call, members []int) *Meeting {
 	m := &Meeting{Group: k.group, Seq: c.Seq, Part: k.part, From: k.from, To: k.to, Ranks: members}
 	if c.Message() {
-		m.Ranks = []int{k.from, k.to}
+		m.Ranks = slices.Compact([]int{k.from, k.to}) // one of a message to itself
 	}
 	m.Calls = make([]*Call, len(m.Ranks))
 	return m
@@ -109,7 +109,7 @@ func (l *Log) members() (all [][]int, places []map[int]int) {
 // have completed are counted apart: a log may begin behind some.
 type counts map[key]int64
 
-func (c *counts) next(rank int, call *Call) key {
+func (c counts) next(rank int, call *Call) key {
 	k := key{group: call.Group, tag: call.Tag, from: rank, to: call.Peer}
 	if !call.Sends {
 		k.from, k.to = k.to, k.from
@@ -117,9 +117,6 @@ func (c *counts) next(rank int, call *Call) key {
 	if call.State == Completed {
 		k.part = 1
 	}
-	if *c == nil {
-		*c = counts{}
-	}
-	k.seq, (*c)[k] = (*c)[k], (*c)[k]+1
+	k.seq, c[k] = c[k], c[k]+1
 	return k
 }

@@ -62,10 +62,11 @@ func (j *judge) behind(m *Meeting, rank int) (next [3]*Call) {
 	return next
 }
 
-// completed finds calls that differ and have completed all the same.
+// completed finds collectives that differ and have completed all the same. Messages that have
+// completed need not be those of each other: a log may have lost some of either end.
 func (j *judge) completed() {
-	for at := range j.list {
-		if _, waits := j.node[int32(at)]; j.alike[at] || waits {
+	for at, m := range j.list {
+		if _, waits := j.node[int32(at)]; j.alike[at] || waits || m.From >= 0 {
 			continue
 		}
 		if f := j.differs(int32(at)); f.Completed {

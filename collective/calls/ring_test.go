@@ -13,7 +13,7 @@ import (
 // TestRings: a log that has overwritten the oldest calls of each rank, which have completed, gives
 // the same finding.
 func TestRings(t *testing.T) {
-	for seed := range tier.Of[uint64](1000, 20000) {
+	for seed := range tier.Of[uint64](1000, 10000) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		p := randomProgram(r)
 		p.mutate(r)

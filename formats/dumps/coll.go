@@ -60,7 +60,7 @@ func newCollReader(b *builder) reader {
 		call: re(`^(\w+): opCount [0-9a-f]+ sendbuff \S+ recvbuff \S+ count (\d+) datatype (\d+) ` +
 			`op (\d+) root (-?\d+) comm (0x[0-9a-f]+) \[nranks=(\d+)\] stream \S+` +
 			`(?:.* globalrank (\d+))?`),
-		init: re(`comm (0x[0-9a-f]+) rank (\d+) n[rR]anks (\d+) .*commId (0x[0-9a-f]+)`)}
+		init: re(`comm (0x[0-9a-f]+) rank (\d+) n[rR]anks (\d+)(?: .*commId (0x[0-9a-f]+))?`)}
 }
 
 func (r *collReader) read(f file) error {
@@ -93,11 +93,12 @@ func (r *collReader) process(who string, f file) *process {
 func (r *collReader) message(p *process, message string) {
 	if m := r.init.FindStringSubmatch(message); m != nil {
 		c := p.comm(m[1])
-		if c.id != "" && c.id != m[4] { // the address is used again
+		if c.id != "" && m[4] != "" && c.id != m[4] { // the address is used again
 			c = &comm{address: m[1]}
 			p.comms = append(p.comms, c)
 		}
-		c.rank, c.size, c.id = min(atoi(m[2]), most), min(atoi(m[3]), most), m[4]
+		c.rank, c.size = min(atoi(m[2]), most), min(atoi(m[3]), most)
+		c.id = cmp.Or(m[4], c.id)
 	}
 	m := r.call.FindStringSubmatch(message)
 	if m == nil {

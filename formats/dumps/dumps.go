@@ -85,7 +85,7 @@ func Read(sources []Source) (*Dump, error) {
 		switch {
 		case !known:
 			return nil, &ParseError{File: s.Name, Text: "no calls of ranks are in it", Hint: "forms " +
-				"that are read: " + formNames()}
+				"that are read: " + formNames() + "; a log of times takes a scenario"}
 		case in == nil:
 			b.Form, in = of.name, of.read(b)
 		case of.name != b.Form:

@@ -62,6 +62,7 @@ func TestRAS(t *testing.T) {
 func TestRASOutliers(t *testing.T) {
 	text, err := os.ReadFile("testdata/ras.txt")
 	require.NoError(t, err)
+	text = bytes.ReplaceAll(text, []byte("\n"), []byte("\n[1,3]<stdout>:"))
 	text = bytes.ReplaceAll(text, []byte("6 ranks have launched up to operation 640"),
 		[]byte("6 ranks have not launched any operations"))
 	found := read(t, file{"x", -1, text}).Judge().Findings
@@ -93,6 +94,18 @@ func TestCollLogs(t *testing.T) {
 	found := read(t, files(line(0, "AllReduce", 0))...).Judge().Findings
 	require.Len(t, found, 1)
 	require.Equal(t, []int{1}, found[0].Ranks)
+}
+
+// TestOlderLog: older versions have no id of a communicator, and their lines say the rank all the
+// same.
+func TestOlderLog(t *testing.T) {
+	text, err := os.ReadFile("testdata/coll.log")
+	require.NoError(t, err)
+	text = bytes.ReplaceAll(text, []byte(" commId 0x77aa"), nil)
+	found := read(t, file{"x", -1, text}).Judge().Findings
+	require.Len(t, found, 1)
+	require.Equal(t, []int{2}, found[0].Ranks)
+	require.Len(t, found[0].Meeting.Ranks, 4)
 }
 
 // TestWatchdog: a rank that has not enqueued the call is missing, and one that is not heard of,

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"collsim/collective/calls"
+	"collsim/formats/internal/loglines"
 )
 
 // NCCL's RAS subsystem counts the calls of each rank of a communicator: src/ras/client_support.cc
@@ -68,15 +69,18 @@ func readRAS(b *builder, f file) error {
 	re := regexp.MustCompile
 	r := rasReader{builder: b, dead: map[string][]int{},
 		line:   re(`^\s*(\d+)\s+(\d+)\s+\d+\s+[\d-]+\s+(\d+)\s+\d+\s+[A-Z]+\s+[A-Z,]+\s*$`),
-		head:   re(`^#(\d+)-\d+ \(([0-9a-f]+)\) (\w+)`),
+		head:   re(`^\s*#(\d+)-\d+ \(([0-9a-f]+)\) (\w+)`),
 		differ: re(`Communicator ranks have different (\w+) operation counts`),
 		many:   re(`^\s*(\d+) ranks have (?:launched up to operation (\d+)|not launched any)`),
 		alone:  re(`^\s*Rank (\d+) has (?:launched up to operation (\d+)|not launched any)`),
 		rank:   re(`^\s*Rank (\d+) -- `)}
 	b.Apart = true
 	b.note(rasNote)
+	clean := loglines.New()
 	for line := range strings.Lines(string(f.text)) {
-		r.read(strings.TrimRight(line, "\r\n"))
+		for _, p := range clean.Pieces(line) {
+			r.read(strings.TrimRight(p.Text, " \n"))
+		}
 	}
 	r.settle()
 	if len(r.sizes) == 0 {
