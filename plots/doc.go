@@ -18,7 +18,7 @@
 //	numbers: exact.go
 //	pictures: painter.go pdf.go png.go canvas.go hints.go room.go format.go plots.go marker.go
 //	axes: axis.go timeaxis.go chartaxis.go
-//	timelines: timeline.go rows.go classes.go bars.go gpu.go messages.go path.go legend.go
+//	timelines: turns.go timeline.go rows.go classes.go bars.go gpu.go messages.go path.go legend.go
 //	  layout.go draw.go text.go
 //	charts: curves.go shades.go chartdraw.go facets.go groups.go scatter.go scatterdraw.go
 //	data: listing.go

@@ -72,8 +72,8 @@ func FigureOf(name string) (Figure, error) {
 type frame struct {
 	format Format
 	width  length
-	height length   // 0: as high as the picture needs
-	ops    []string // the operations of a program, by colour
+	height length     // 0: as high as the picture needs
+	ops    activities // the meanings of the colours of a program
 }
 
 func newFrame(f Format, g Figure, widthMM float64) (frame, error) {

@@ -30,7 +30,7 @@ const barrier = "barrier"
 // rowTrace makes the tracks that a timeline shows from those of a trace: streams if there are
 // operations, else lanes. Copy engines follow, then the busy shares of SMs and memory. ops collects
 // the operations of all timelines.
-func (p Panel) rowTrace(ops *[]string) Panel {
+func (p Panel) rowTrace(ops *activities) Panel {
 	t := p.Trace
 	if t.Rows == nil {
 		return p
@@ -64,7 +64,7 @@ type rankLane struct{ rank, lane int32 }
 // rowMaker makes the tracks of a timeline.
 type rowMaker struct {
 	Panel
-	ops     *[]string
+	ops     *activities
 	tracks  []trace.Track
 	kinds   []content
 	steps   []trace.Interval
@@ -100,7 +100,14 @@ func (m *rowMaker) brackets(row, lane int32) (list []trace.Interval) {
 		if m.stems {
 			look = stem(op)
 		}
-		list = appendBracket(list, &b, trace.Interval{Kind: trace.Compute, Chunk: index(m.ops, look),
+		class := int32(-1)
+		if turn, is := m.Turns[op]; is {
+			class = m.ops.turn(turn)
+		}
+		if class < 0 {
+			class = m.ops.index(look)
+		}
+		list = appendBracket(list, &b, trace.Interval{Kind: trace.Compute, Chunk: class,
 			Peer: index(&m.does, op), Round: index(&m.does, b.Name)})
 		if first := t.Tracks[b.Track]; t.Rows[row].Kind == trace.Stream {
 			for n := range b.Lanes {
@@ -235,22 +242,33 @@ func stem(name string) string {
 
 // rowTraces makes the tracks that timelines show, and lists the meanings of the colours:
 // operations, or stems of several.
-func rowTraces(panels []Panel) (shown []Panel, ops []string) {
+func rowTraces(panels []Panel) (shown []Panel, ops activities) {
+	var names []string
 	for _, p := range panels {
 		for _, name := range p.Ops {
-			index(&ops, name)
+			index(&names, name)
 		}
 	}
-	stems := len(ops) > opsApart
-	if all := ops; stems {
-		ops = nil
-		for _, name := range all {
-			index(&ops, stem(name))
+	for _, p := range panels {
+		ops.addTurns(p.Turns, names)
+	}
+	stems := len(names) > opsApart
+	for _, p := range panels {
+		for _, name := range p.Ops {
+			if stems {
+				name = stem(name)
+			}
+			if p.Turns == nil {
+				ops.index(name)
+			}
 		}
 	}
 	for _, p := range panels {
 		p.stems = stems
 		shown = append(shown, p.rowTrace(&ops))
+	}
+	for n := range shown {
+		shown[n].activities = ops
 	}
 	return shown, ops
 }
@@ -284,6 +302,10 @@ func (p *Panel) labels(i trace.Interval, sliced bool) []string {
 	}
 	op, does := printable(p.does[i.Peer]), printable(p.does[i.Round])
 	letter := opLetter(int(i.Chunk))
+	if turn := p.activities[i.Chunk].turn; turn != nil {
+		letter = passLetter(turn.Pass)
+		return []string{op + ": " + does, op, fmt.Sprintf("%s%d", letter, turn.Batch), letter}
+	}
 	if op == does {
 		return []string{op, letter}
 	}
@@ -309,9 +331,9 @@ func opLook(op int, name string) look {
 }
 
 // lookAs returns the look of a paint.
-func lookAs(paint int, ops []string) look {
+func lookAs(paint int, ops activities) look {
 	if n := paint - kindCount; n >= 0 {
-		return opLook(n, ops[n])
+		return ops.look(n)
 	}
 	return lookOf(trace.Kind(paint))
 }

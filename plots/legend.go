@@ -72,13 +72,19 @@ const legendOps = 24
 // opEntries makes the entries of the operations that are visible.
 func (p *picture) opEntries() (e []entry) {
 	more := 0
-	for n, name := range p.ops {
+	passes := map[string]bool{}
+	for n, one := range p.ops {
 		switch {
 		case !p.seen.ops[n]:
+		case one.turn != nil && !passes[one.turn.Pass]:
+			passes[one.turn.Pass] = true
+			e = append(e, entry{swatchKind, kindCount + n,
+				one.turn.Pass + " (the number is the microbatch)"})
+		case one.turn != nil:
 		case len(e) == legendOps:
 			more++
 		default:
-			e = append(e, entry{swatchKind, kindCount + n, printable(name)})
+			e = append(e, entry{swatchKind, kindCount + n, printable(one.name)})
 		}
 	}
 	if more > 0 {

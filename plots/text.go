@@ -272,17 +272,26 @@ func (g *textGrid) axis(labelWidth int) string {
 }
 
 // textLegend explains the letters in use, in lines of at most a width.
-func textLegend(has *seen, ops []string, width int) []string {
+func textLegend(has *seen, ops activities, width int) []string {
 	var entries []string
 	for _, k := range kinds() {
 		if has.kinds[k] {
 			entries = append(entries, lookOf(k).letter+" "+lookOf(k).name)
 		}
 	}
-	for n, name := range ops {
-		if has.ops[n] {
-			entries = append(entries, opLetter(n)+" "+toASCII(name))
+	passes := map[string]bool{}
+	for n, one := range ops {
+		switch {
+		case !has.ops[n]:
+		case one.turn == nil:
+			entries = append(entries, opLetter(n)+" "+toASCII(one.name))
+		case !passes[one.turn.Pass]:
+			passes[one.turn.Pass] = true
+			entries = append(entries, passLetter(one.turn.Pass)+" "+one.turn.Pass)
 		}
+	}
+	if len(passes) > 0 {
+		entries = append(entries, "the number is the microbatch")
 	}
 	if has.levels {
 		entries = append(entries, "1-9 tenths at work, # all")

@@ -58,11 +58,16 @@ type Panel struct {
 	SMs int
 	HBM unit.Rate
 
-	contents []content   // by track; nil: all are lanes
-	cuts     []unit.Time // times at which something is left out of the trace
-	repeats  []string    // descriptions of the repetitions that are left out
-	does     []string    // activities of brackets, by Round, and their operations, by Peer
-	stems    bool        // operations whose names differ in numbers alone share a look
+	// Turns, unless nil, are those of the operations of a pipeline. Bars then have a colour of their
+	// pass, in a shade of their microbatch.
+	Turns map[string]Turn
+
+	activities activities  // the meanings of colours
+	contents   []content   // by track; nil: all are lanes
+	cuts       []unit.Time // times at which something is left out of the trace
+	repeats    []string    // descriptions of the repetitions that are left out
+	does       []string    // activities of brackets, by Round, and their operations, by Peer
+	stems      bool        // operations whose names differ in numbers alone share a look
 }
 
 // Timelines draws runs of the same schedule below each other: a simulated and a measured one, say.

@@ -131,7 +131,8 @@ func (w *scheduler) pipeline(f *fusion, s *Shards,
 	build func(Shards) (*schedule.Schedule, error), iteration int) error {
 	names, call, matmul, memory := f.names, f.call, f.matmul, f.memory
 	row := LoweredOp{Names: names, Iteration: iteration, Stream: matmul.stream(),
-		Became: "pipeline " + s.Variant.String()}
+		Became: "pipeline " + s.Variant.String(), Microbatch: matmul.Microbatch,
+		Pass: matmul.phase.String()}
 	var parts []schedule.Part
 	var uses, spaces []string
 	for _, team := range call.teams {

@@ -37,6 +37,9 @@ const (
 	afterGradients // it reads one, or what such an op writes
 )
 
+// String returns "forward", "backward" or "update".
+func (p phase) String() string { return [...]string{"forward", "backward", "update"}[p] }
+
 // backward makes the backward pass.
 type backward struct {
 	*lookup // of the forward pass

@@ -41,6 +41,9 @@ type LoweredOp struct {
 	Parts     []int // of Schedule.Parts
 	IsCall    bool  // a collective, and no kernel
 	Stream    string
+
+	Microbatch int
+	Pass       string // "forward", "backward", or "update" for what uses gradients
 }
 
 // Lower makes one schedule of a program. Errors are an *Error, which includes errors of choose.
@@ -228,7 +231,7 @@ func (w *scheduler) stream(name string) int32 {
 // op lowers one op.
 func (w *scheduler) op(r *resolved, iteration int) error {
 	row := LoweredOp{Names: r.names(), Iteration: iteration, IsCall: r.call != nil,
-		Stream: r.stream()}
+		Stream: r.stream(), Microbatch: r.Microbatch, Pass: r.phase.String()}
 	if r.call == nil {
 		row.Became = r.kernel.String()
 		row.Parts = w.add(w.kernelParts(r), r.touches(), nil)

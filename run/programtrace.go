@@ -24,6 +24,27 @@ func (result *ProgramResult) OpNames() (names []string) {
 	return names
 }
 
+// Turns returns the pass and the microbatch of each op of a pipeline, by name; nil for a program
+// that is none.
+func (result *ProgramResult) Turns() map[string]Turn {
+	if result.Stages == nil {
+		return nil
+	}
+	turns := map[string]Turn{}
+	for _, o := range result.Lowered.Ops {
+		for _, name := range o.Names {
+			turns[name] = Turn{o.Pass, o.Microbatch}
+		}
+	}
+	return turns
+}
+
+// Turn is a pass ("forward", "backward", or "update") of a microbatch.
+type Turn struct {
+	Pass       string
+	Microbatch int
+}
+
 // annotate says in a timeline of the program, carried out as a schedule of any sizes, which op
 // each bracket is of, and calls lanes by their ops and streams as the program does. Where there is
 // no model of a GPU, what an op does on a stream is one bracket, which waits as its part does; of

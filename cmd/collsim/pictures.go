@@ -158,8 +158,21 @@ func programSubject(s *run.Scenario, r *run.ProgramResult) *subject {
 	of := &subject{point: r.Point.Point, trace: r.Trace, devices: r.Devices,
 		title: what + ": " + short(r.Time)}
 	of.addPanels(plots.Panel{Trace: r.Trace, Names: r.Devices, Path: path(r.Critical),
-		Ops: r.OpNames()}, r.Time, r.Measured)
+		Ops: r.OpNames(), Turns: turnsOf(r)}, r.Time, r.Measured)
 	return of
+}
+
+// turnsOf returns the turns of a pipeline as pictures have them; nil for other programs.
+func turnsOf(r *run.ProgramResult) map[string]plots.Turn {
+	all := r.Turns()
+	if all == nil {
+		return nil
+	}
+	turns := map[string]plots.Turn{}
+	for _, name := range r.OpNames() {
+		turns[name] = plots.Turn{Pass: all[name].Pass, Batch: all[name].Microbatch}
+	}
+	return turns
 }
 
 // addPanels makes the timelines of a subject: what was simulated, and below it what was measured,
@@ -176,7 +189,8 @@ func (of *subject) addPanels(simulated plots.Panel, took unit.Time, m *run.Measu
 	of.panels = append(of.panels, plots.Panel{
 		Heading: fmt.Sprintf("measured: %s, the fastest of %d (median %s)", short(m.Fastest),
 			m.Repetitions, short(m.Time)),
-		Trace: m.Trace, Names: simulated.Names, Ops: simulated.Ops})
+		Trace: m.Trace, Names: simulated.Names, Ops: simulated.Ops,
+		Turns: simulated.Turns})
 }
 
 func timelineText(of *subject) (string, error) {
