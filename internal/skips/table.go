@@ -45,6 +45,7 @@ func (r *row) is(s *skip) bool {
 // table lists the tests that may be skipped.
 func table() []row {
 	return []row{
+		{``, `^the short tier tries it$`, nothing},
 		{`formats/arrays\.TestPython$`, `^left out: `, python},
 		{`hw/cuda\.|hw/nccl\.`, `^left out: python3`, python},
 		{`hw/mpi\.|hw/lab\.|cmd/collsim\.`, `mpirun|MPI library|libmpi`, mpi},

@@ -30,6 +30,14 @@ func Of[T any](short, full T) T {
 	return short
 }
 
+// Once skips a test in the long tier that tries the same in both: .ci/run runs the short one first.
+func Once(t testing.TB) {
+	t.Helper()
+	if Long {
+		t.Skip("the short tier tries it")
+	}
+}
+
 // Raced returns the amount for this tier, or the least one under the race detector.
 func Raced[T any](race, short, full T) T {
 	if Race && !Long {
