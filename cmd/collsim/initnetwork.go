@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"collsim/internal/nearest"
+	"collsim/machine"
 	"collsim/topology"
 )
 
@@ -251,6 +252,9 @@ func presetError(flag, preset string) error {
 		Hint: "there are " + strings.Join(topology.Names(), ", ") + "; and nodes of them: --nodes"}
 	if near := nearest.To(preset, topology.Names(), 1); len(near) > 0 {
 		e.Hint = "did you mean " + near[0] + "?"
+	}
+	if slices.Contains(machine.Names(), preset) {
+		e.Hint = "it is a machine: --machine " + preset
 	}
 	return e
 }
