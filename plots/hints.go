@@ -46,7 +46,7 @@ func (c *canvas) annotated(svg []byte) []byte {
 	if len(c.hints) > 0 {
 		tail.WriteString("</g>\n")
 	}
-	tail.WriteString("</svg>\n")
+	tail.WriteString("<!-- " + Software + " -->\n</svg>\n")
 	return bytes.Join([][]byte{before, head.Bytes(), rest, tail.Bytes()}, nil)
 }
 

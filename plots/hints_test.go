@@ -29,7 +29,7 @@ func TestHints(t *testing.T) {
 		CurveOptions{})
 	require.NoError(t, err)
 	require.Contains(t, string(svg), "<title>ring, 16 B: 2.5</title></rect>")
-	require.True(t, strings.HasSuffix(string(svg), "</g>\n</svg>\n"))
+	require.True(t, strings.HasSuffix(string(svg), "</g>\n<!-- collsim -->\n</svg>\n"))
 	png, err := Curves([]Series{{Name: "ring", X: []unit.Bytes{8}, Y: []float64{1}}},
 		CurveOptions{Format: PNG})
 	require.NoError(t, err)
