@@ -19,9 +19,21 @@ func (l Layout) JSON(reports ...*run.Report) ([]byte, error) {
 	return encode(oneOrAll(reports, l.report))
 }
 
-// JSONLine writes one result of a scenario in a line: an object with "scenario" and "result".
+// JSONLine writes one result of a scenario in a line: an object with "scenario", "digest", what a
+// reader might stumble over as "warnings" if there is anything, and "result".
 func JSONLine(s *run.Scenario, r *run.Result) ([]byte, error) {
-	return encodeLine(object(members{{"scenario", Text(s.File)}, {"result", Columns().result(r)}}))
+	line := members{{"scenario", Text(s.File)}, {"digest", Text(r.Point.Digest(run.Version))}}
+	if len(r.Warnings) > 0 {
+		line = append(line, member{"warnings", listOf(r.Warnings, Text)})
+	}
+	return encodeLine(object(append(line, member{"result", Columns().result(r)})))
+}
+
+// JSONSkipLine writes a point that was skipped in a line: an object with "scenario", "digest" and
+// "skipped".
+func JSONSkipLine(s *run.Scenario, skip run.Skip) ([]byte, error) {
+	return encodeLine(object(members{{"scenario", Text(s.File)},
+		{"digest", Text(skip.Point.Digest(run.Version))}, {"skipped", skipValue(skip)}}))
 }
 
 // JSONProgramLine writes one program of a scenario in a line: an object with "scenario" and
@@ -33,19 +45,27 @@ func JSONProgramLine(s *run.Scenario, r *run.ProgramResult) ([]byte, error) {
 // JSONSummary writes the line that follows the lines of all results. Its "summary" lists what JSON
 // has of each scenario, with the numbers of results and programs in place of these.
 func JSONSummary(reports ...*run.Report) ([]byte, error) {
-	l := Columns()
 	return encodeLine(object(members{{"summary", listOf(reports, func(r *run.Report) Value {
-		v := l.report(r)
-		for i := range v.members {
-			switch v.members[i].name {
-			case "results":
-				v.members[i].value = Int(len(r.Results))
-			case "programs":
-				v.members[i].value = Int(len(r.Programs))
-			}
-		}
-		return v
+		return summed(Columns().report(r), len(r.Results), len(r.Programs))
 	})}}))
+}
+
+// JSONMerged writes the line that JSONSummary writes of a report with as many results.
+func JSONMerged(r *run.Report, results int) ([]byte, error) {
+	return encodeLine(object(members{{"summary", array(summed(Columns().report(r), results, 0))}}))
+}
+
+// summed puts numbers in place of the results and programs of a report.
+func summed(report Value, results, programs int) Value {
+	for i := range report.members {
+		switch report.members[i].name {
+		case "results":
+			report.members[i].value = Int(results)
+		case "programs":
+			report.members[i].value = Int(programs)
+		}
+	}
+	return report
 }
 
 // oneOrAll returns the value of a single item, or a list of the values of several.

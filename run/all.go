@@ -133,7 +133,7 @@ func (s *Scenario) Run(ctx context.Context, o RunOptions) (report *Report, err e
 			report.Results = append(report.Results, row)
 		}
 	}
-	if err == nil && len(report.Results) == 0 && len(report.Skipped) > 0 {
+	if err == nil && len(report.Results) == 0 && len(report.Skipped) > 0 && s.partOf == 0 {
 		return nil, report.nothing()
 	}
 	if err == nil {

@@ -29,7 +29,7 @@ const (
 func (r *runner) held(s *schedule.Schedule, result *Result) *Held {
 	busy, ok := result.Busy()
 	p := result.Point
-	if !ok || busy >= mostlyBusy || len(r.s.Points) > mostHeldPoints ||
+	if !ok || busy >= mostlyBusy || r.s.whole() > mostHeldPoints ||
 		result.Steps > mostHeldSteps || result.passes() > 1 || r.critical ||
 		engineOf(p) == sim.Fold || engineOf(p) == sim.Sweep || r.network.graph.Listable() != nil {
 		return nil

@@ -57,7 +57,8 @@ type Scenario struct {
 	// machines are those of files that it names.
 	machines []*machine.Machine
 	// logs are the files of measured times, by the names that the scenario has for them
-	logs map[string]*measured.Data
+	logs   map[string]*measured.Data
+	partOf int // points of the scenario that this is a part of; 0: it is whole
 	// channels of algorithms to which nobody gives a number
 	channels channels
 }
@@ -366,10 +367,15 @@ func (s *Scenario) refusal(p *scenarios.Point) *scenarios.Refusal {
 	return nil
 }
 
-// Of returns the scenario with some of its points alone.
+// whole returns the number of points of the scenario, or of that which it is a part of.
+func (s *Scenario) whole() int { return max(s.partOf, len(s.Points)) }
+
+// Of returns the scenario with some of its points alone. Their results are as in the whole. Unlike
+// there, all of them may be skipped.
 func (s *Scenario) Of(points []*scenarios.Point) *Scenario {
 	view := *s.Scenario
 	view.Points, view.Programs = points, nil
-	return &Scenario{Scenario: &view, Free: s.Free, file: s.file, limit: s.limit, files: s.files,
+	return &Scenario{Scenario: &view, partOf: s.whole(), Free: s.Free,
+		file: s.file, limit: s.limit, files: s.files,
 		arrays: s.arrays, disk: s.disk, machines: s.machines, logs: s.logs}
 }

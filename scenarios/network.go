@@ -32,13 +32,15 @@ type Topology struct {
 	// pluginLatency is the latency that the plugin of the network between nodes reports to NCCL.
 	pluginLatency unit.Time
 	params        topology.Params // links by hand use the routing alone
-	own           *topology.Graph // that a program has made; nil elsewhere
-	wires         []topology.Wire
-	places        []string // the numbered path of the entry of each wire
-	changes       []alteration
-	altered       topology.Altered // what the changes come to; nil before they are looked up
-	homes         []home           // of a cluster, those of the ranks
-	rings         rings
+	// own is the graph that a program has made; nil elsewhere.
+	own     *topology.Graph `digest:"-"`
+	wires   []topology.Wire
+	places  []string // the numbered path of the entry of each wire
+	changes []alteration
+	// altered holds the outcome of the changes; nil before they are looked up.
+	altered topology.Altered `digest:"-"`
+	homes   []home           // of a cluster, those of the ranks
+	rings   rings
 }
 
 // alteration is an entry of [[topology.link]] that changes links.

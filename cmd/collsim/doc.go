@@ -16,9 +16,9 @@
 //	outputs: files.go pagefile.go outputs.go named.go dataout.go pivot.go schedules.go
 //	pictures: pictures.go curves.go networkplot.go numericsplot.go claims.go pages.go
 //	  parts.go
-//	runs: run.go validate.go scatter.go ncclformat.go programs.go
+//	runs: shards.go run.go validate.go scatter.go ncclformat.go programs.go
 //	commands: init.go initnetwork.go machines.go check.go explain.go tune.go calibrate.go
 //	  calibratenccl.go calibratetables.go verify.go convert.go
-//	  compare.go comparebits.go diagnose.go diagnosehang.go
+//	  compare.go comparebits.go diagnose.go merge.go diagnosehang.go
 //	main: main.go
 package main

@@ -33,6 +33,8 @@ type outputs struct {
 
 	onPage []onPage // results with timelines, of --report
 	part   *part    // that timelines show; nil: all
+	// divided has the part of each scenario that is run; nil: all of it
+	divided []*run.Scenario
 
 	lost []*lostError // what could not be written
 }

@@ -41,6 +41,8 @@ type runFlags struct {
 	seed     int64
 	quiet    bool
 	replace  bool // replace files that a scenario names
+	shard    string
+	resume   []string
 	flags    *pflag.FlagSet
 }
 
@@ -86,6 +88,10 @@ func (o *runFlags) register(f *pflag.FlagSet) {
 	f.Int64Var(&o.seed, "seed", 0, "replace the seed of all random data by `N`")
 	f.BoolVar(&o.replace, "overwrite", false, "replace files that a scenario names for its outputs "+
 		"even if they are not from an earlier run")
+	f.StringVar(&o.shard, "shard", "", "run one part of the points, as a task of a job array: `I/N`; "+
+		"auto/N takes I from Slurm or Kubernetes. Needs --jsonl; collsim merge puts parts together")
+	f.StringArrayVar(&o.resume, "resume", nil, "leave out the points that `FILE.jsonl` has, of an "+
+		"earlier or a killed run. Needs --jsonl")
 	f.BoolVar(&o.quiet, "quiet", false, "no notes and no progress on standard error")
 	f.SortFlags = false
 }
@@ -176,10 +182,15 @@ func (a *app) run(ctx context.Context, args []string, o *runFlags) error {
 	if err != nil {
 		return err
 	}
+	divided, err := o.divided(a, list)
+	if err != nil {
+		return err
+	}
 	out, err := a.newOutputs(list, o, nil)
 	if err != nil {
 		return err
 	}
+	out.divided = divided
 	out.writeNetworks()
 	ctx, stop := a.interruptible(ctx)
 	defer stop()
@@ -232,7 +243,7 @@ func (a *app) finish(reports []*run.Report, out *outputs, ended error) error {
 // runOne runs a scenario. What there is of one that has not come to its end comes with the error.
 func (a *app) runOne(ctx context.Context, s *run.Scenario, index int,
 	out *outputs) (*run.Report, error) {
-	p := a.newProgress("results", idsOf(s), out.flags.quiet)
+	p := a.newProgress("results", idsOf(partOfSweep(out, index)), out.flags.quiet)
 	out.begin(s, p)
 	o := out.options(index)
 	if out.flags.noted() {
@@ -249,7 +260,7 @@ func (a *app) runOne(ctx context.Context, s *run.Scenario, index int,
 		r.Trace = nil
 		p.step()
 	}
-	report, err := s.Run(ctx, o)
+	report, err := carryOut(ctx, out, index, o)
 	if err == nil && out.flags.asNCCLTests() {
 		err = out.runInPlace(ctx, s)
 	}

@@ -113,6 +113,7 @@ func table() []row {
 		{path: "fidelity", ours: "unit"},
 		{path: "compare", ours: "fidelity formats/measured unit"},
 		{path: "diagnose", ours: "collective fidelity scenarios topology unit"},
+		{path: "shards"},
 		{path: "plots", ours: "trace topology unit",
 			modules: []string{"gonum.org/v1/plot",
 				"golang.org/x/image/font", "golang.org/x/image/math/fixed", // plot's fonts
@@ -129,7 +130,7 @@ func table() []row {
 			"hw/calibrate reference sim bounds proof"},
 		{path: ".", ours: "run report scenarios"},
 		{path: "cmd/collsim",
-			ours: ". run report compare diagnose page plots machine hw/... collective/calls " +
+			ours: ". run report compare diagnose page plots machine shards hw/... collective/calls " +
 				"internal/diag internal/output internal/memory " + toHW,
 			modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 		{path: "internal/cpu"},
