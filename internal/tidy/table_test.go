@@ -29,7 +29,8 @@ func table() []row {
 		{path: "collective", ours: "unit dtype"},
 		{path: "comm/group", ours: "collective dtype"},
 		{path: "comm/symmetric", ours: "collective dtype comm/group"},
-		{path: "schedule", ours: "collective dtype kernel unit internal/parallel"},
+		{path: "symmetry"},
+		{path: "schedule", ours: "collective dtype kernel symmetry unit internal/parallel"},
 		{path: "proof", ours: "schedule collective dtype kernel unit"},
 		{path: "kernel", ours: "collective dtype unit internal/cpu internal/parallel"},
 		{path: "topology", ours: "unit"},
@@ -218,8 +219,9 @@ func mayUse(modules []string, path string) bool {
 // deterministic are the packages whose results must not depend on the order of a map: they and the
 // packages below them.
 func deterministic() []string {
-	return []string{"unit", "dtype", "collective", "schedule", "proof", "topology", "device",
-		"kernel", "algos", "reference", "trace", "sim", "fidelity", "bounds", "run", "report", "."}
+	return []string{"unit", "dtype", "collective", "symmetry", "schedule", "proof", "topology",
+		"device", "kernel", "algos", "reference", "trace", "sim", "fidelity", "bounds", "run",
+		"report", "."}
 }
 
 // commands are the packages that may print: they and the packages below them.
@@ -238,8 +240,8 @@ func readers() []string { return []string{"internal/input", "hw/lab", "internal/
 
 // rounded are the packages in which a float must round alike on every processor.
 func rounded() []string {
-	return []string{"unit", "dtype", "collective", "schedule", "proof", "topology", "device",
-		"bounds", "kernel",
+	return []string{"unit", "dtype", "collective", "symmetry", "schedule", "proof", "topology",
+		"device", "bounds", "kernel",
 		"algos", "reference", "trace", "sim", "scenarios", "fidelity", "run", "report", "."}
 }
 
