@@ -53,7 +53,11 @@ func (g Group) Add(a, b int32) int32 {
 	sum, weight := int32(0), int32(1)
 	for i := len(g) - 1; i >= 0; i-- {
 		d := g[i]
-		sum += (a%d + b%d) % d * weight
+		digit := a%d + b%d
+		if digit >= d {
+			digit -= d
+		}
+		sum += digit * weight
 		a, b, weight = a/d, b/d, weight*d
 	}
 	return sum
@@ -73,7 +77,11 @@ func (g Group) Sub(a, b int32) int32 {
 	rest, weight := int32(0), int32(1)
 	for i := len(g) - 1; i >= 0; i-- {
 		d := g[i]
-		rest += (a%d + d - b%d) % d * weight
+		digit := a%d - b%d
+		if digit < 0 {
+			digit += d
+		}
+		rest += digit * weight
 		a, b, weight = a/d, b/d, weight*d
 	}
 	return rest
@@ -137,4 +145,14 @@ func (g Group) Outermost(by int32) int32 {
 		weight *= g[i]
 	}
 	return weight
+}
+
+// Translation moves ranks in one digit of their numbers: it adds Step, modulo Size, to a digit with
+// Size values and weight Weight.
+type Translation struct{ Size, Weight, Step int32 }
+
+// Of returns the image of a rank.
+func (t Translation) Of(rank int32) int32 {
+	digit := rank / t.Weight % t.Size
+	return rank + ((digit+t.Step)%t.Size-digit)*t.Weight
 }
