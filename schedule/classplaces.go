@@ -1,5 +1,7 @@
 package schedule
 
+import "collsim/symmetry"
+
 // PlacedClassesOf divides the roles of a schedule by the distances of a rank's peers. It returns
 // nil where there are no roles, where ports do not match, and where there are too many classes. It
 // also does where blocks are stored at different places on different ranks. Peers of a class may be
@@ -14,24 +16,19 @@ func PlacedClassesOf(s *Schedule) *Classes {
 		c.parts = append(c.parts, make([]int32, max(0, int(code.lanes)-len(c.parts)))...)
 	}
 	c.listPeers()
-	numbers := map[string]int32{}
+	numbers := symmetry.Colours[string]{}
 	for rank, role := range c.role {
 		key := appendNumbers(make([]byte, 0, 128), role)
 		for _, peer := range c.peersOf(int32(rank)) {
 			key = appendNumbers(key, peer-int32(rank))
 		}
-		class, known := numbers[string(key)]
-		if !known {
-			class = int32(len(numbers))
-			if class == mostClasses {
-				return nil
-			}
-			numbers[string(key)] = class
-			c.Reps, c.Size = append(c.Reps, int32(rank)), append(c.Size, 0)
+		class, isNew := symmetry.NumberText(numbers, key)
+		if int(class) == mostClasses {
+			return nil
+		}
+		if c.Add(class); isNew {
 			c.examples = append(c.examples, make([][]int32, mostPeers+1))
 		}
-		c.Of = append(c.Of, class)
-		c.Size[class]++
 	}
 	c.listPorts()
 	if !c.meetPeers() {

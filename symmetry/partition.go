@@ -1,0 +1,248 @@
+package symmetry
+
+import "slices"
+
+// A Graph joins vertices by arcs. Each vertex has its arcs at places, from 0 on.
+type Graph struct {
+	First []int32 // of each vertex: index of its first arc; then the number of arcs
+	To    []int32 // of each arc: the vertex at its other end
+	Back  []int32 // of each arc: place of the opposite arc there; −1: the arc does not count
+	Label []int32 // of each arc
+}
+
+// Peers returns the vertices at the other ends of a vertex's arcs, by place.
+func (g *Graph) Peers(v int32) []int32 { return g.To[g.First[v]:g.First[v+1]] }
+
+// A Partition divides the vertices of a graph into classes, and these into smaller ones. It counts,
+// for each class and place, which classes the arcs lead to.
+//
+// All members of a class have the same number of arcs.
+type Partition struct {
+	Graph
+	Of    []int32    // class of each vertex
+	Edges [][][]Edge // of each class, by place
+
+	order    []int32 // vertices by class
+	from, to []int32 // of each class: where its vertices are in order
+}
+
+// An Edge counts the members of a class that have an arc of a label, at a place, to a class.
+type Edge struct{ Class, Label, Count int32 }
+
+// NewPartition returns the partition of a graph by the class of each vertex, of so many. It keeps
+// the list of classes.
+func NewPartition(g Graph, of []int32, classes int) *Partition {
+	p := &Partition{Graph: g, Of: of, order: make([]int32, len(of)), from: make([]int32, classes),
+		to: make([]int32, classes), Edges: make([][][]Edge, classes)}
+	for v, class := range of {
+		if p.Edges[class] == nil {
+			p.Edges[class] = make([][]Edge, g.First[v+1]-g.First[v])
+		}
+		p.to[class]++
+	}
+	sum := int32(0)
+	for class, size := range p.to {
+		p.from[class], p.to[class] = sum, sum
+		sum += size
+	}
+	for v, class := range of {
+		p.order[p.to[class]] = int32(v)
+		p.to[class]++
+		for place, peer := range p.Peers(int32(v)) {
+			if arc := g.First[v] + int32(place); g.Back[arc] >= 0 {
+				p.count(class, int32(place), Edge{of[peer], g.Label[arc], 1})
+			}
+		}
+	}
+	return p
+}
+
+// Members returns the vertices of a class.
+func (p *Partition) Members(class int32) []int32 { return p.order[p.from[class]:p.to[class]] }
+
+// Size returns the number of vertices of a class.
+func (p *Partition) Size(class int32) int32 { return p.to[class] - p.from[class] }
+
+// Count returns the number of members of a class that have an arc of a label, at a place, to a
+// class.
+func (p *Partition) Count(class, place, to, label int32) int32 {
+	for _, e := range p.Edges[class][place] {
+		if e.Class == to && e.Label == label {
+			return e.Count
+		}
+	}
+	return 0
+}
+
+// count adds to what an edge counts.
+func (p *Partition) count(class, place int32, more Edge) {
+	list := p.Edges[class][place]
+	for i := range list {
+		if e := &list[i]; e.Class == more.Class && e.Label == more.Label {
+			if e.Count += more.Count; e.Count == 0 {
+				list[i] = list[len(list)-1]
+				p.Edges[class][place] = list[:len(list)-1]
+			}
+			return
+		}
+	}
+	p.Edges[class][place] = append(list, more)
+}
+
+// Divide splits a class into the members for which such returns true, and the rest. It makes the
+// smaller part a new class, and returns its number.
+//
+// REQUIRES: such returns true for some members, and false for others.
+func (p *Partition) Divide(class int32, such func(v int32) bool) (fresh int32) {
+	all := p.Members(class)
+	end := len(all)
+	for i := 0; i < end; {
+		if !such(all[i]) {
+			i++
+			continue
+		}
+		end--
+		all[i], all[end] = all[end], all[i]
+	}
+	if 2*end < len(all) {
+		slices.Reverse(all)
+		end = len(all) - end
+	}
+	return p.cut(class, int32(len(all)-end))
+}
+
+// cut makes the last members of a class a new one, so many, and returns its number.
+func (p *Partition) cut(class, last int32) (fresh int32) {
+	fresh = int32(len(p.from))
+	p.from, p.to = append(p.from, p.to[class]-last), append(p.to, p.to[class])
+	p.to[class] -= last
+	moved := p.Members(fresh)
+	for _, v := range moved {
+		p.Of[v] = fresh
+	}
+	p.Edges = append(p.Edges, make([][]Edge, len(p.Edges[class])))
+	for _, v := range moved {
+		p.reconnect(v, class, fresh)
+	}
+	return fresh
+}
+
+// reconnect moves what edges count of a vertex from its class to the new one.
+func (p *Partition) reconnect(v, class, fresh int32) {
+	for place, peer := range p.Peers(v) {
+		arc := p.First[v] + int32(place)
+		back := p.Back[arc]
+		if back < 0 {
+			continue
+		}
+		place, label, to := int32(place), p.Label[arc], p.Of[peer]
+		was := to
+		if to == fresh {
+			was = class
+		}
+		p.count(class, place, Edge{was, label, -1})
+		p.count(fresh, place, Edge{to, label, 1})
+		if to != fresh {
+			label = p.Label[p.First[peer]+back]
+			p.count(to, back, Edge{class, label, -1})
+			p.count(to, back, Edge{fresh, label, 1})
+		}
+	}
+}
+
+// Refine divides classes until all members of each have, at every place, arcs of one label to one
+// class. The result is the coarsest such partition that refines the given one (colour refinement; a
+// bisimulation). It reports false as soon as there are more than so many classes.
+//
+// REQUIRES: all arcs count.
+func (p *Partition) Refine(most int) bool {
+	if len(p.from) > most {
+		return false
+	}
+	at := make([]int32, len(p.order)) // of each vertex: its index in order
+	for i, v := range p.order {
+		at[v] = int32(i)
+	}
+	var open []int32 // classes that may be mixed
+	isOpen := make([]bool, most+1)
+	add := func(class int32) {
+		if !isOpen[class] {
+			open, isOpen[class] = append(open, class), true
+		}
+	}
+	for class := range p.from {
+		add(int32(class))
+	}
+	for ; len(open) > 0 && len(p.from) <= most; open = open[1:] {
+		class := open[0]
+		isOpen[class] = false
+		place, e := p.mixed(class)
+		if place < 0 {
+			continue
+		}
+		last := p.to[class]
+		for _, v := range p.behind(class, place, e) {
+			last--
+			other := p.order[last]
+			p.order[last], p.order[at[v]] = v, other
+			at[v], at[other] = last, at[v]
+		}
+		fresh := p.cut(class, p.to[class]-last)
+		add(class)
+		add(fresh)
+		for _, v := range p.Members(fresh) {
+			for _, peer := range p.Peers(v) {
+				add(p.Of[peer])
+			}
+		}
+	}
+	return len(p.from) <= most
+}
+
+// mixed returns the first place of a class with several edges, and one that counts at most half of
+// the members; −1 if there is none.
+func (p *Partition) mixed(class int32) (place int32, e Edge) {
+	for place, list := range p.Edges[class] {
+		if len(list) > 1 {
+			if list[0].Count <= list[1].Count {
+				return int32(place), list[0]
+			}
+			return int32(place), list[1]
+		}
+	}
+	return -1, Edge{}
+}
+
+// behind returns the members of a class that an edge at a place counts. It looks for them from the
+// smaller end.
+func (p *Partition) behind(class, place int32, e Edge) (list []int32) {
+	if p.Size(class) <= p.Size(e.Class) {
+		for _, v := range p.Members(class) {
+			if arc := p.First[v] + place; p.Of[p.To[arc]] == e.Class && p.Label[arc] == e.Label {
+				list = append(list, v)
+			}
+		}
+		return list
+	}
+	for _, peer := range p.Members(e.Class) {
+		for arc := p.First[peer]; arc < p.First[peer+1]; arc++ {
+			if v := p.To[arc]; p.Of[v] == class && p.Back[arc] == place &&
+				p.Label[p.First[v]+place] == e.Label {
+				list = append(list, v)
+			}
+		}
+	}
+	return list
+}
+
+// Classes returns the classes, numbered by their first vertices.
+func (p *Partition) Classes() (c Classes) {
+	numbers := slices.Repeat([]int32{-1}, len(p.from))
+	for _, class := range p.Of {
+		if numbers[class] < 0 {
+			numbers[class] = int32(len(c.Reps))
+		}
+		c.Add(numbers[class])
+	}
+	return c
+}
