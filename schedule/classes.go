@@ -18,26 +18,21 @@ import (
 // refinement; a bisimulation). A class does not know a rank's number: one ring of 2m ranks and two
 // of m have the same classes.
 type Classes struct {
-	symmetry.Classes     // of the parts of all ranks: rank·Parts + part
-	Parts            int // of each rank
+	*symmetry.Partition     // of the parts of all ranks: rank·Parts + part
+	Parts               int // of each rank
 
 	s     *Schedule
 	parts []int32 // of each lane: its part
 	role  []int32 // of each rank
-	first []int32 // of each rank: index of its first peer in peers; then their number
-	peers []int32
+	ranks symmetry.Graph
 	ports [][]port // of each role: by part, then by place of the peer
-	// examples lists, for each class and place of a peer, some members: one for each class that the
-	// peers there have, and for each place that the member has at them. Nil means that the
-	// representative's peers stand for all.
-	examples [][][]int32
 }
 
 // Rank returns the rank of a class's representative.
-func (c *Classes) Rank(class int32) int32 { return c.Reps[class] / int32(c.Parts) }
+func (c *Classes) Rank(class int32) int32 { return c.Rep(class) / int32(c.Parts) }
 
 // part returns the part of its rank that a class's representative is.
-func (c *Classes) part(class int32) int32 { return c.Reps[class] % int32(c.Parts) }
+func (c *Classes) part(class int32) int32 { return c.Rep(class) % int32(c.Parts) }
 
 // A port describes what a part of a role does to one of its peers: the lanes on which messages go
 // to it and come from it.
@@ -62,7 +57,7 @@ func ClassesOf(s *Schedule) *Classes {
 	}
 	c := &Classes{s: s}
 	c.listParts()
-	c.listPeers()
+	c.role, c.ranks = s.PeerGraph()
 	c.listPorts()
 	g, ok := c.graph()
 	if !ok {
@@ -77,7 +72,7 @@ func ClassesOf(s *Schedule) *Classes {
 	if !p.Refine(mostClasses) {
 		return nil
 	}
-	c.Classes = p.Classes()
+	c.Partition = p.Ordered()
 	return c
 }
 
@@ -85,7 +80,7 @@ func ClassesOf(s *Schedule) *Classes {
 // Steps of ExecuteClasses take place in it.
 func (s *Schedule) OfClasses(c *Classes) *Schedule {
 	t := *s
-	t.Spec.Ranks, t.cast = len(c.Reps), nil
+	t.Spec.Ranks, t.cast = c.Len(), nil
 	t.role = func(int32) *code { return &code{} }
 	return &t
 }
@@ -128,23 +123,6 @@ func (c *Classes) listParts() {
 	}
 	c.Parts = len(numbers)
 }
-
-// listPeers lists the role and peers of every rank.
-func (c *Classes) listPeers() {
-	ranks := c.s.Spec.Ranks
-	c.role, c.first = make([]int32, ranks), make([]int32, ranks+1)
-	var peers []int32
-	var key roleKey
-	for rank := range ranks {
-		key, peers = c.s.cast.place(rank, peers[:0])
-		c.role[rank] = c.s.cast.numbers[key]
-		c.peers = append(c.peers, peers...)
-		c.first[rank+1] = int32(len(c.peers))
-	}
-}
-
-// peersOf returns a rank's peers, by place.
-func (c *Classes) peersOf(rank int32) []int32 { return c.peers[c.first[rank]:c.first[rank+1]] }
 
 // program returns the program of a role, with peers named by place.
 func (c *Classes) program(role int32) *Program { return c.s.ProgramOfRole(int(role)) }
@@ -262,12 +240,12 @@ func textOf(ends []wireEnd) []byte {
 }
 
 // port returns what a part of a rank does to its i-th peer.
-func (c *Classes) port(rank, part int32, i int) *port {
-	return &c.ports[c.role[rank]][int(part)*(mostPeers+1)+i]
+func (c *Classes) port(rank, part, i int32) *port {
+	return &c.ports[c.role[rank]][part*(mostPeers+1)+i]
 }
 
 // order returns how many of a rank's peers before a place a part of the rank has connections to.
-func (c *Classes) order(rank, part int32, place int) (n int32) {
+func (c *Classes) order(rank, part, place int32) (n int32) {
 	for i := range place {
 		if c.port(rank, part, i).to >= 0 {
 			n++
@@ -276,44 +254,27 @@ func (c *Classes) order(rank, part int32, place int) (n int32) {
 	return n
 }
 
-// back returns, for a part of a rank and its i-th peer, the peer's part that it is connected to. It
-// also returns the place that the rank has among the peer's peers, where the connections match; −1
-// if none does.
-func (c *Classes) back(rank, part int32, i int) (peer int32, place int) {
-	mine := c.port(rank, part, i)
-	peer = c.peersOf(rank)[i]
-	if mine.to < 0 {
-		return -1, -1
-	}
-	for j, other := range c.peersOf(peer) {
-		if other == rank && c.port(peer, mine.to, j).wires == mine.mirror {
-			return peer*int32(c.Parts) + mine.to, j
-		}
-	}
-	return -1, -1
-}
-
 // graph joins the parts of ranks that are connected: an arc for each peer, in the order of places,
 // labelled by what the peer does to the part. It reports false if a port has no match.
 func (c *Classes) graph() (g symmetry.Graph, ok bool) {
 	parts, none := int32(c.Parts), c.ports[0][mostPeers].wires // of no peer
 	g.First = make([]int32, 1, len(c.role)*c.Parts+1)
 	for _, list := range []*[]int32{&g.To, &g.Back, &g.Label} {
-		*list = make([]int32, 0, len(c.peers)) // most peers are of one part
+		*list = make([]int32, 0, len(c.ranks.To)) // most peers are of one part
 	}
 	for unit := range int32(len(c.role)) * parts {
 		rank, part := unit/parts, unit%parts
-		for i := range c.peersOf(rank) {
-			if c.port(rank, part, i).wires == none {
+		for i, peer := range c.ranks.Peers(rank) {
+			mine, back := c.port(rank, part, int32(i)), c.ranks.Back[c.ranks.First[rank]+int32(i)]
+			if mine.wires == none {
 				continue
 			}
-			peer, j := c.back(rank, part, i)
-			if j < 0 {
+			if mine.to < 0 || back < 0 || c.port(peer, mine.to, back).wires != mine.mirror {
 				return g, false
 			}
-			far, to := peer/parts, peer%parts
-			g.To, g.Back = append(g.To, peer), append(g.Back, c.order(far, to, j))
-			g.Label = append(g.Label, c.port(far, to, j).steps)
+			g.To = append(g.To, peer*parts+mine.to)
+			g.Back = append(g.Back, c.order(peer, mine.to, back))
+			g.Label = append(g.Label, c.port(peer, mine.to, back).steps)
 		}
 		g.First = append(g.First, int32(len(g.To)))
 	}

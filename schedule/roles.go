@@ -2,8 +2,10 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 
 	"collsim/collective"
+	"collsim/symmetry"
 )
 
 // Roles is a function that gives each rank its role, where no group maps ranks to each other, as in
@@ -182,6 +184,32 @@ func (s *Schedule) Role(role int) (first, ranks int) {
 func (s *Schedule) RoleOf(rank int, peers []int32) (role int32, all []int32) {
 	key, own := s.cast.place(rank, peers[len(peers):])
 	return s.cast.numbers[key], append(peers, own...)
+}
+
+// PeerGraph joins each rank to its peers, and returns the role of each rank. An arc's place is the
+// peer's among the rank's peers, and its label the place at which the peer has the rank. Programs
+// name the first place of a peer: arcs at others do not count.
+//
+// REQUIRES: there are roles.
+func (s *Schedule) PeerGraph() (roles []int32, g symmetry.Graph) {
+	ranks := s.Spec.Ranks
+	roles, g.First = make([]int32, ranks), make([]int32, ranks+1)
+	for rank := range ranks {
+		roles[rank], g.To = s.RoleOf(rank, g.To)
+		g.First[rank+1] = int32(len(g.To))
+	}
+	g.Back = make([]int32, len(g.To))
+	for rank := range int32(ranks) {
+		mine := g.Peers(rank)
+		for i, peer := range mine {
+			at := g.First[rank] + int32(i)
+			if g.Back[at] = -1; slices.Index(mine, peer) == i {
+				g.Back[at] = int32(slices.Index(g.Peers(peer), rank))
+			}
+		}
+	}
+	g.Label = g.Back
+	return roles, g
 }
 
 // ProgramOfRole returns the program of a role's first rank, with peers named by their places.

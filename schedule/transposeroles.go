@@ -3,6 +3,8 @@ package schedule
 import (
 	"fmt"
 	"math"
+
+	"collsim/symmetry"
 )
 
 // A transposition is the state of Transpose.
@@ -54,7 +56,7 @@ func (x *transposition) code(rank int, peers []int32) (*code, error) {
 // here. They have the same order among their peers, since operands of the transpose are in rank
 // order. And they receive in the same rounds, since messages go back in these.
 func rolesBackwards(s *Schedule) Roles {
-	sent, numbers := sentToPlaces(s), map[string]int64{}
+	sent, numbers := sentToPlaces(s), symmetry.Colours[string]{}
 	return func(rank int, peers []int32) (int64, []int32) {
 		role, all := s.RoleOf(rank, peers)
 		key := appendNumbers(make([]byte, 0, 128), role)
@@ -81,18 +83,14 @@ func rolesBackwards(s *Schedule) Roles {
 			}
 			key = appendNumbers(key, lower, rounds)
 		}
-		number, known := numbers[string(key)] // all are known after all ranks were asked for
-		if !known {
-			number = int64(len(numbers))
-			numbers[string(key)] = number
-		}
-		return number, all
+		number, _ := symmetry.NumberText(numbers, key) // all are known after all ranks were asked for
+		return int64(number), all
 	}
 }
 
 // sentToPlaces numbers what each role sends to the peer at each place: connections and rounds.
 func sentToPlaces(s *Schedule) [][]int32 {
-	numbers, list := map[string]int32{}, make([][]int32, s.Roles())
+	numbers, list := symmetry.Colours[string]{}, make([][]int32, s.Roles())
 	var step Step
 	for role := range list {
 		texts := make([][]byte, mostPeers+1)
@@ -108,11 +106,7 @@ func sentToPlaces(s *Schedule) [][]int32 {
 			}
 		}
 		for _, text := range texts {
-			number, known := numbers[string(text)]
-			if !known {
-				number = int32(len(numbers))
-				numbers[string(text)] = number
-			}
+			number, _ := symmetry.NumberText(numbers, text)
 			list[role] = append(list[role], number)
 		}
 	}

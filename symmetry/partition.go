@@ -57,6 +57,12 @@ func NewPartition(g Graph, of []int32, classes int) *Partition {
 	return p
 }
 
+// Len returns the number of classes.
+func (p *Partition) Len() int { return len(p.from) }
+
+// Rep returns the first member of a class, which represents it.
+func (p *Partition) Rep(class int32) int32 { return p.order[p.from[class]] }
+
 // Members returns the vertices of a class.
 func (p *Partition) Members(class int32) []int32 { return p.order[p.from[class]:p.to[class]] }
 
@@ -113,7 +119,7 @@ func (p *Partition) Divide(class int32, such func(v int32) bool) (fresh int32) {
 
 // cut makes the last members of a class a new one, so many, and returns its number.
 func (p *Partition) cut(class, last int32) (fresh int32) {
-	fresh = int32(len(p.from))
+	fresh = int32(p.Len())
 	p.from, p.to = append(p.from, p.to[class]-last), append(p.to, p.to[class])
 	p.to[class] -= last
 	moved := p.Members(fresh)
@@ -156,7 +162,7 @@ func (p *Partition) reconnect(v, class, fresh int32) {
 //
 // REQUIRES: all arcs count.
 func (p *Partition) Refine(most int) bool {
-	if len(p.from) > most {
+	if p.Len() > most {
 		return false
 	}
 	at := make([]int32, len(p.order)) // of each vertex: its index in order
@@ -173,7 +179,7 @@ func (p *Partition) Refine(most int) bool {
 	for class := range p.from {
 		add(int32(class))
 	}
-	for ; len(open) > 0 && len(p.from) <= most; open = open[1:] {
+	for ; len(open) > 0 && p.Len() <= most; open = open[1:] {
 		class := open[0]
 		isOpen[class] = false
 		place, e := p.mixed(class)
@@ -196,7 +202,7 @@ func (p *Partition) Refine(most int) bool {
 			}
 		}
 	}
-	return len(p.from) <= most
+	return p.Len() <= most
 }
 
 // mixed returns the first place of a class with several edges, and one that counts at most half of
@@ -218,7 +224,7 @@ func (p *Partition) mixed(class int32) (place int32, e Edge) {
 func (p *Partition) behind(class, place int32, e Edge) (list []int32) {
 	if p.Size(class) <= p.Size(e.Class) {
 		for _, v := range p.Members(class) {
-			if arc := p.First[v] + place; p.Of[p.To[arc]] == e.Class && p.Label[arc] == e.Label {
+			if p.leads(v, place, e) {
 				list = append(list, v)
 			}
 		}
@@ -226,8 +232,7 @@ func (p *Partition) behind(class, place int32, e Edge) (list []int32) {
 	}
 	for _, peer := range p.Members(e.Class) {
 		for arc := p.First[peer]; arc < p.First[peer+1]; arc++ {
-			if v := p.To[arc]; p.Of[v] == class && p.Back[arc] == place &&
-				p.Label[p.First[v]+place] == e.Label {
+			if v := p.To[arc]; p.Of[v] == class && p.Back[arc] == place && p.leads(v, place, e) {
 				list = append(list, v)
 			}
 		}
@@ -235,14 +240,28 @@ func (p *Partition) behind(class, place int32, e Edge) (list []int32) {
 	return list
 }
 
-// Classes returns the classes, numbered by their first vertices.
-func (p *Partition) Classes() (c Classes) {
-	numbers := slices.Repeat([]int32{-1}, len(p.from))
-	for _, class := range p.Of {
+// leads reports whether an edge at a place counts a vertex of its class.
+func (p *Partition) leads(v, place int32, e Edge) bool {
+	arc := p.First[v] + place
+	return p.Of[p.To[arc]] == e.Class && p.Label[arc] == e.Label
+}
+
+// Example returns the first member of a class that an edge at a place counts.
+func (p *Partition) Example(class, place int32, e Edge) int32 {
+	all := p.Members(class)
+	return all[slices.IndexFunc(all, func(v int32) bool { return p.leads(v, place, e) })]
+}
+
+// Ordered returns the same partition with members in order, and classes by their first members.
+func (p *Partition) Ordered() *Partition {
+	numbers, next := slices.Repeat([]int32{-1}, p.Len()), int32(0)
+	of := make([]int32, len(p.Of))
+	for v, class := range p.Of {
 		if numbers[class] < 0 {
-			numbers[class] = int32(len(c.Reps))
+			numbers[class] = next
+			next++
 		}
-		c.Add(numbers[class])
+		of[v] = numbers[class]
 	}
-	return c
+	return NewPartition(p.Graph, of, p.Len())
 }

@@ -53,24 +53,30 @@ func TestRefine(t *testing.T) {
 			require.EqualValues(t, 1, p.Size(fresh))
 		}
 		want := naive(&g, slices.Clone(p.Of))
+		count := int(slices.Max(want)) + 1
 		most := n
 		if rng.IntN(4) == 0 {
 			most = 1 + rng.IntN(n)
 		}
 		if ok := p.Refine(most); !ok {
-			require.Greater(t, len(want.Reps), most)
+			require.Greater(t, count, most)
 			continue
 		}
-		require.LessOrEqual(t, len(want.Reps), most)
-		require.Equal(t, want, p.Classes())
+		require.LessOrEqual(t, count, most)
 		for class, places := range p.Edges {
 			for place, edges := range places {
-				v := p.Members(int32(class))[0]
+				v := p.Rep(int32(class))
 				arc := g.First[v] + int32(place)
 				require.Equal(t, []Edge{{p.Of[g.To[arc]], g.Label[arc], p.Size(int32(class))}}, edges)
+				require.Equal(t, v, p.Example(int32(class), int32(place), edges[0]))
 			}
 		}
-		if len(want.Reps) > len(colours)+1 && len(want.Reps) < n {
+		p = p.Ordered()
+		require.Equal(t, want, p.Of)
+		for class := range int32(p.Len()) {
+			require.True(t, slices.IsSorted(p.Members(class)))
+		}
+		if count > len(colours)+1 && count < n {
 			divided++
 		}
 	}
@@ -78,20 +84,19 @@ func TestRefine(t *testing.T) {
 }
 
 // naive refines classes in rounds.
-func naive(g *Graph, of []int32) (c Classes) {
-	for {
-		colours, next := Colours[string]{}, Classes{}
+func naive(g *Graph, of []int32) []int32 {
+	for count := 0; ; {
+		colours, next := Colours[string]{}, make([]int32, len(of))
 		for v := range int32(len(of)) {
 			key := fmt.Sprint(of[v])
 			for place, peer := range g.Peers(v) {
 				key += fmt.Sprint(" ", of[peer], g.Label[g.First[v]+int32(place)])
 			}
-			class, _ := colours.Number(key)
-			next.Add(class)
+			next[v], _ = colours.Number(key)
 		}
-		if len(next.Reps) == len(c.Reps) {
+		if len(colours) == count {
 			return next
 		}
-		c, of = next, next.Of
+		count, of = len(colours), next
 	}
 }

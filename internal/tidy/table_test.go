@@ -111,7 +111,7 @@ func table() []row {
 		{path: "fidelity", ours: "unit"},
 		{path: "compare", ours: "fidelity formats/measured unit"},
 		{path: "diagnose", ours: "collective fidelity scenarios topology unit"},
-		{path: "plots", ours: "trace topology unit",
+		{path: "plots", ours: "trace symmetry topology unit",
 			modules: []string{"gonum.org/v1/plot",
 				"golang.org/x/image/font", "golang.org/x/image/math/fixed", // plot's fonts
 				"github.com/golang/freetype/raster", // what plot draws PNG with, but in integers

@@ -1,8 +1,6 @@
 package fold
 
 import (
-	"slices"
-
 	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/symmetry"
@@ -30,42 +28,29 @@ func lineOf(g *topology.Graph, i int32) line {
 	return line{l.Bandwidth, l.Latency}
 }
 
-// newPartition divides ranks by their kinds, and joins them to their peers: an arc's label is the
-// place that the peer has them at. With more than so many kinds there is no partition.
+// newPartition divides ranks by their kinds, and joins them to their peers. With more than so many
+// kinds there is no partition.
 func newPartition(s *schedule.Schedule, env *model.Env, most int) (*symmetry.Partition, []kind) {
-	ranks := s.Spec.Ranks
-	of, g := make([]int32, ranks), symmetry.Graph{First: make([]int32, ranks+1)}
+	roles, g := s.PeerGraph()
+	of, numbers := make([]int32, len(roles)), symmetry.Colours[kind]{}
 	var kinds []kind
 	all := lineOf(env.Graph, 0)
 	differ := len(env.Graph.Changes()) > 0
-	numbers := symmetry.Colours[kind]{}
-	for rank := range int32(ranks) {
-		own := kind{start: at(env.Start, rank), slowdown: at(env.Slowdown, rank), up: all, down: all}
+	for i, role := range roles {
+		rank := int32(i)
+		own := kind{role: role, start: at(env.Start, rank), slowdown: at(env.Slowdown, rank),
+			up: all, down: all}
 		if differ {
 			above, below := env.Graph.Spokes(rank)
 			own.up, own.down = lineOf(env.Graph, above), lineOf(env.Graph, below)
 		}
-		own.role, g.To = s.RoleOf(int(rank), g.To)
-		g.First[rank+1] = int32(len(g.To))
-		class, isNew := numbers.Number(own)
-		if of[rank] = class; isNew {
+		isNew := false
+		if of[rank], isNew = numbers.Number(own); isNew {
 			own.rank = rank
 			if kinds = append(kinds, own); len(kinds) > most {
 				return nil, kinds
 			}
 		}
 	}
-	g.Back = make([]int32, len(g.To))
-	for rank := range int32(ranks) {
-		mine := g.Peers(rank)
-		for i, peer := range mine {
-			at := g.First[rank] + int32(i)
-			g.Back[at] = -1
-			if slices.Index(mine, peer) == i { // programs name the first place
-				g.Back[at] = int32(slices.Index(g.Peers(peer), rank))
-			}
-		}
-	}
-	g.Label = g.Back
 	return symmetry.NewPartition(g, of, len(kinds)), kinds
 }

@@ -22,20 +22,3 @@ func NumberText(c Colours[string], text []byte) (number int32, isNew bool) {
 	}
 	return c.Number(string(text))
 }
-
-// Classes divide vertices into classes, numbered in the order of their representatives.
-type Classes struct {
-	Of   []int32 // class of each vertex
-	Reps []int32 // of each class: its first vertex
-	Size []int32 // of each class: number of vertices
-}
-
-// Add appends a vertex of a class, which may be the next new one. It reports whether it is.
-func (c *Classes) Add(class int32) (isNew bool) {
-	if isNew = int(class) == len(c.Reps); isNew {
-		c.Reps, c.Size = append(c.Reps, int32(len(c.Of))), append(c.Size, 0)
-	}
-	c.Of = append(c.Of, class)
-	c.Size[class]++
-	return isNew
-}
