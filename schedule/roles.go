@@ -30,7 +30,7 @@ type roleKey struct {
 // A cast holds the roles of a schedule. A role's code names peers by their place in the list.
 type cast struct {
 	of      Roles
-	numbers map[roleKey]int32
+	numbers symmetry.Colours[roleKey]
 	codes   []*code
 	first   []int32 // of each role: the first rank that has it
 	ranks   []int   // of each role: number of ranks
@@ -63,7 +63,7 @@ func (c *cast) code(rank int) (*code, []int32) {
 // castOf writes the program of every role once, with peers named by their places.
 func castOf(s *Schedule, of Roles,
 	write func(rank int, peers []int32) (*code, error)) (*cast, error) {
-	c := &cast{of: of, numbers: map[roleKey]int32{}}
+	c := &cast{of: of, numbers: symmetry.Colours[roleKey]{}}
 	var peers []int32
 	var key roleKey
 	for rank := range s.Spec.Ranks {
@@ -74,7 +74,7 @@ func castOf(s *Schedule, of Roles,
 					s.Name, rank, peer, s.Spec.Ranks-1)
 			}
 		}
-		if role, known := c.numbers[key]; known {
+		if role, isNew := c.numbers.Number(key); !isNew {
 			c.ranks[role]++
 			continue
 		}
@@ -87,7 +87,6 @@ func castOf(s *Schedule, of Roles,
 		if err != nil {
 			return nil, err
 		}
-		c.numbers[key] = int32(len(c.codes))
 		c.codes, c.first = append(c.codes, code), append(c.first, int32(rank))
 		c.ranks = append(c.ranks, 1)
 	}

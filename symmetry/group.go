@@ -40,51 +40,37 @@ func (g Group) Order() int {
 }
 
 // Add returns a translated by b.
-func (g Group) Add(a, b int32) int32 {
+func (g Group) Add(a, b int32) int32 { return g.sum(a, b, 1) }
+
+// Sub returns the translation that takes b to a.
+func (g Group) Sub(a, b int32) int32 { return g.sum(a, b, -1) }
+
+// sum returns a translated by b, or back by b where sign is −1.
+func (g Group) sum(a, b, sign int32) (sum int32) {
 	if len(g) == 1 {
-		if a += b; a >= g[0] {
-			a -= g[0]
-		}
-		return a
+		return wrap(a+sign*b, g[0])
 	}
 	if g.isBits() {
 		return a ^ b
 	}
-	sum, weight := int32(0), int32(1)
+	weight := int32(1)
 	for i := len(g) - 1; i >= 0; i-- {
 		d := g[i]
-		digit := a%d + b%d
-		if digit >= d {
-			digit -= d
-		}
-		sum += digit * weight
+		sum += wrap(a%d+sign*(b%d), d) * weight
 		a, b, weight = a/d, b/d, weight*d
 	}
 	return sum
 }
 
-// Sub returns the translation that takes b to a.
-func (g Group) Sub(a, b int32) int32 {
-	if len(g) == 1 {
-		if a -= b; a < 0 {
-			a += g[0]
-		}
-		return a
+// wrap returns a sum or difference of two digits, modulo their radix.
+func wrap(digit, radix int32) int32 {
+	if digit < 0 {
+		return digit + radix
 	}
-	if g.isBits() {
-		return a ^ b
+	if digit >= radix {
+		return digit - radix
 	}
-	rest, weight := int32(0), int32(1)
-	for i := len(g) - 1; i >= 0; i-- {
-		d := g[i]
-		digit := a%d - b%d
-		if digit < 0 {
-			digit += d
-		}
-		rest += digit * weight
-		a, b, weight = a/d, b/d, weight*d
-	}
-	return rest
+	return digit
 }
 
 // Mirror returns a with its digits in the opposite order.

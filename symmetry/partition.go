@@ -22,8 +22,7 @@ type Partition struct {
 	Of    []int32    // class of each vertex
 	Edges [][][]Edge // of each class, by place
 
-	order    []int32 // vertices by class
-	from, to []int32 // of each class: where its vertices are in order
+	members [][]int32 // of each class
 }
 
 // An Edge counts the members of a class that have an arc of a label, at a place, to a class.
@@ -32,22 +31,13 @@ type Edge struct{ Class, Label, Count int32 }
 // NewPartition returns the partition of a graph by the class of each vertex, of so many. It keeps
 // the list of classes.
 func NewPartition(g Graph, of []int32, classes int) *Partition {
-	p := &Partition{Graph: g, Of: of, order: make([]int32, len(of)), from: make([]int32, classes),
-		to: make([]int32, classes), Edges: make([][][]Edge, classes)}
+	p := &Partition{Graph: g, Of: of, Edges: make([][][]Edge, classes),
+		members: make([][]int32, classes)}
 	for v, class := range of {
-		if p.Edges[class] == nil {
+		if p.members[class] == nil {
 			p.Edges[class] = make([][]Edge, g.First[v+1]-g.First[v])
 		}
-		p.to[class]++
-	}
-	sum := int32(0)
-	for class, size := range p.to {
-		p.from[class], p.to[class] = sum, sum
-		sum += size
-	}
-	for v, class := range of {
-		p.order[p.to[class]] = int32(v)
-		p.to[class]++
+		p.members[class] = append(p.members[class], int32(v))
 		for place, peer := range p.Peers(int32(v)) {
 			if arc := g.First[v] + int32(place); g.Back[arc] >= 0 {
 				p.count(class, int32(place), Edge{of[peer], g.Label[arc], 1})
@@ -58,16 +48,16 @@ func NewPartition(g Graph, of []int32, classes int) *Partition {
 }
 
 // Len returns the number of classes.
-func (p *Partition) Len() int { return len(p.from) }
-
-// Rep returns the first member of a class, which represents it.
-func (p *Partition) Rep(class int32) int32 { return p.order[p.from[class]] }
+func (p *Partition) Len() int { return len(p.members) }
 
 // Members returns the vertices of a class.
-func (p *Partition) Members(class int32) []int32 { return p.order[p.from[class]:p.to[class]] }
+func (p *Partition) Members(class int32) []int32 { return p.members[class] }
+
+// Rep returns the first member of a class, which represents it.
+func (p *Partition) Rep(class int32) int32 { return p.members[class][0] }
 
 // Size returns the number of vertices of a class.
-func (p *Partition) Size(class int32) int32 { return p.to[class] - p.from[class] }
+func (p *Partition) Size(class int32) int32 { return int32(len(p.members[class])) }
 
 // Count returns the number of members of a class that have an arc of a label, at a place, to a
 // class.
@@ -100,7 +90,7 @@ func (p *Partition) count(class, place int32, more Edge) {
 //
 // REQUIRES: such returns true for some members, and false for others.
 func (p *Partition) Divide(class int32, such func(v int32) bool) (fresh int32) {
-	all := p.Members(class)
+	all := p.members[class]
 	end := len(all)
 	for i := 0; i < end; {
 		if !such(all[i]) {
@@ -114,15 +104,15 @@ func (p *Partition) Divide(class int32, such func(v int32) bool) (fresh int32) {
 		slices.Reverse(all)
 		end = len(all) - end
 	}
-	return p.cut(class, int32(len(all)-end))
+	return p.cut(class, end)
 }
 
-// cut makes the last members of a class a new one, so many, and returns its number.
-func (p *Partition) cut(class, last int32) (fresh int32) {
-	fresh = int32(p.Len())
-	p.from, p.to = append(p.from, p.to[class]-last), append(p.to, p.to[class])
-	p.to[class] -= last
-	moved := p.Members(fresh)
+// cut makes the members of a class from an index on a new class, and returns its number.
+func (p *Partition) cut(class int32, from int) (fresh int32) {
+	all := p.members[class]
+	fresh, moved := int32(p.Len()), all[from:]
+	p.members[class] = all[:from]
+	p.members = append(p.members, moved)
 	for _, v := range moved {
 		p.Of[v] = fresh
 	}
@@ -165,9 +155,11 @@ func (p *Partition) Refine(most int) bool {
 	if p.Len() > most {
 		return false
 	}
-	at := make([]int32, len(p.order)) // of each vertex: its index in order
-	for i, v := range p.order {
-		at[v] = int32(i)
+	at := make([]int, len(p.Of)) // of each vertex: its index in its class
+	for _, all := range p.members {
+		for i, v := range all {
+			at[v] = i
+		}
 	}
 	var open []int32 // classes that may be mixed
 	isOpen := make([]bool, most+1)
@@ -176,7 +168,7 @@ func (p *Partition) Refine(most int) bool {
 			open, isOpen[class] = append(open, class), true
 		}
 	}
-	for class := range p.from {
+	for class := range p.members {
 		add(int32(class))
 	}
 	for ; len(open) > 0 && p.Len() <= most; open = open[1:] {
@@ -186,17 +178,19 @@ func (p *Partition) Refine(most int) bool {
 		if place < 0 {
 			continue
 		}
-		last := p.to[class]
+		all := p.members[class]
+		last := len(all)
 		for _, v := range p.behind(class, place, e) {
 			last--
-			other := p.order[last]
-			p.order[last], p.order[at[v]] = v, other
+			other := all[last]
+			all[last], all[at[v]] = v, other
 			at[v], at[other] = last, at[v]
 		}
-		fresh := p.cut(class, p.to[class]-last)
+		fresh := p.cut(class, last)
 		add(class)
 		add(fresh)
-		for _, v := range p.Members(fresh) {
+		for i, v := range p.members[fresh] {
+			at[v] = i
 			for _, peer := range p.Peers(v) {
 				add(p.Of[peer])
 			}
@@ -223,14 +217,14 @@ func (p *Partition) mixed(class int32) (place int32, e Edge) {
 // smaller end.
 func (p *Partition) behind(class, place int32, e Edge) (list []int32) {
 	if p.Size(class) <= p.Size(e.Class) {
-		for _, v := range p.Members(class) {
+		for _, v := range p.members[class] {
 			if p.leads(v, place, e) {
 				list = append(list, v)
 			}
 		}
 		return list
 	}
-	for _, peer := range p.Members(e.Class) {
+	for _, peer := range p.members[e.Class] {
 		for arc := p.First[peer]; arc < p.First[peer+1]; arc++ {
 			if v := p.To[arc]; p.Of[v] == class && p.Back[arc] == place && p.leads(v, place, e) {
 				list = append(list, v)
@@ -248,20 +242,15 @@ func (p *Partition) leads(v, place int32, e Edge) bool {
 
 // Example returns the first member of a class that an edge at a place counts.
 func (p *Partition) Example(class, place int32, e Edge) int32 {
-	all := p.Members(class)
+	all := p.members[class]
 	return all[slices.IndexFunc(all, func(v int32) bool { return p.leads(v, place, e) })]
 }
 
 // Ordered returns the same partition with members in order, and classes by their first members.
 func (p *Partition) Ordered() *Partition {
-	numbers, next := slices.Repeat([]int32{-1}, p.Len()), int32(0)
-	of := make([]int32, len(p.Of))
+	numbers, of := Colours[int32]{}, make([]int32, len(p.Of))
 	for v, class := range p.Of {
-		if numbers[class] < 0 {
-			numbers[class] = next
-			next++
-		}
-		of[v] = numbers[class]
+		of[v], _ = numbers.Number(class)
 	}
 	return NewPartition(p.Graph, of, p.Len())
 }
