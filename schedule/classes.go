@@ -132,26 +132,14 @@ func (c *Classes) program(role int32) *Program { return c.s.ProgramOfRole(int(ro
 func (c *Classes) programs() (list []int32, count int) {
 	numbers := symmetry.Colours[string]{}
 	var step Step
-	for role, ports := range c.ports {
+	for role, first := range c.s.cast.first {
 		p, texts := c.program(int32(role)), make([][]byte, c.Parts)
 		for lane := range p.Lanes() {
 			part := c.parts[lane]
-			order := make([]int32, mostPeers+1)
-			for i := 1; i <= mostPeers; i++ {
-				order[i] = order[i-1]
-				if ports[int(part)*(mostPeers+1)+i-1].to >= 0 {
-					order[i]++
-				}
-			}
 			texts[part] = appendNumbers(texts[part], int32(lane), int32(p.Channel(lane)))
 			for at := p.Walk(lane); !at.Done(); at.Next(1) {
 				p.Load(&at, &step)
-				for i := range step.From {
-					step.From[i].Peer.Rank = order[step.From[i].Peer.Rank]
-				}
-				for i := range step.Send {
-					step.Send[i].Peer.Rank = order[step.Send[i].Peer.Rank]
-				}
+				step.peers(func(peer *Peer) { peer.Rank = c.order(first, part, peer.Rank) })
 				texts[part] = step.append(append(texts[part], 's'))
 			}
 			texts[part] = append(texts[part], 'e')

@@ -52,7 +52,7 @@ func simulate(s *schedule.Schedule, env *model.Env, log *model.Log, most int64) 
 		if !isAlike(sym, env) {
 			continue
 		}
-		net := newLinks(sym, env.Graph, moves(sym, env.Graph))
+		net := newLinks(sym, env.Graph, isMoved(env.Graph, sym, env.Graph.Moves))
 		if !net.visit(s) {
 			why = "routes of ranks differ"
 			continue
@@ -95,7 +95,8 @@ func Classes(s *schedule.Schedule, env *model.Env) int {
 		return rolesClasses(s, env)
 	}
 	for _, mods := range subgroups(s.Group) {
-		if sym := symmetry.NewSubgroup(s.Group, mods); moves(sym, env.Graph) && isAlike(sym, env) {
+		sym := symmetry.NewSubgroup(s.Group, mods)
+		if isMoved(env.Graph, sym, env.Graph.Moves) && isAlike(sym, env) {
 			return len(sym.Reps)
 		}
 	}

@@ -216,14 +216,14 @@ func TestNumberedOrbits(t *testing.T) {
 		group := []schedule.Group{{int32(ranks)}, {2, half}, {half, 2}}[rng.IntN(3)]
 		for _, mods := range subgroups(group) {
 			sym := symmetry.NewSubgroup(group, mods)
-			net := newLinks(sym, env.Graph, moves(sym, env.Graph))
+			net := newLinks(sym, env.Graph, isMoved(env.Graph, sym, env.Graph.Moves))
 			if !net.moves {
 				continue
 			}
 			known++
 			listed := env.Graph.Clone()
 			listed.Links()
-			all := newLinks(sym, listed, moves(sym, listed))
+			all := newLinks(sym, listed, isMoved(listed, sym, listed.Moves))
 			require.False(t, all.moves)
 			for range 20 {
 				class, dst := int32(rng.IntN(len(sym.Reps))), int32(rng.IntN(ranks))

@@ -1,6 +1,8 @@
 package fold
 
 import (
+	"slices"
+
 	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/symmetry"
@@ -20,26 +22,13 @@ func subgroups(group schedule.Group) [][]int32 {
 	return symmetry.Subgroups(group, mostTries, min(group.Order()/2, mostClasses))
 }
 
-// moves reports whether a network knows that a subgroup moves it into itself: its generators do.
-// All ranks must be those of the group: a route may lead over others.
-func moves(sym *symmetry.Subgroup, g *topology.Graph) bool { return moveAll(sym, g, g.Moves) }
-
-// movesBut reports the same of the network as it was before anybody changed some of its links.
-func movesBut(sym *symmetry.Subgroup, g *topology.Graph) bool {
-	return moveAll(sym, g, g.MovesBut)
-}
-
-func moveAll(sym *symmetry.Subgroup, g *topology.Graph,
+// isMoved reports whether a network is known to be moved into itself by a subgroup: by its
+// generators. moves is the network's Moves or MovesBut. All ranks must be those of the group: a
+// route may lead over others.
+func isMoved(g *topology.Graph, sym *symmetry.Subgroup,
 	moves func(topology.Translation) bool) bool {
-	if len(g.Ranks) != sym.Group.Order() {
-		return false
-	}
-	for _, t := range sym.Generators() {
-		if !moves(t) {
-			return false
-		}
-	}
-	return true
+	return len(g.Ranks) == sym.Group.Order() &&
+		!slices.ContainsFunc(sym.Generators(), func(t topology.Translation) bool { return !moves(t) })
 }
 
 // isAlike reports whether the ranks of an orbit begin at one time and are equally slow.

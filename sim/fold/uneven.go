@@ -160,7 +160,7 @@ func startUneven(s *schedule.Schedule, env *model.Env) (*uneven, string) {
 	}
 	for _, mods := range cyclic(s.Group) {
 		sym := symmetry.NewSubgroup(s.Group, mods)
-		net := newLinks(sym, env.Graph, movesBut(sym, env.Graph))
+		net := newLinks(sym, env.Graph, isMoved(env.Graph, sym, env.Graph.MovesBut))
 		if !net.visit(s) {
 			continue
 		}
