@@ -57,12 +57,11 @@ func (x *transposition) code(rank int, peers []int32) (*code, error) {
 // order. And they receive in the same rounds, since messages go back in these.
 func rolesBackwards(s *Schedule) Roles {
 	sent, numbers := sentToPlaces(s), symmetry.Colours[string]{}
+	roles, g := s.PeerGraph()
 	return func(rank int, peers []int32) (int64, []int32) {
-		role, all := s.RoleOf(rank, peers)
-		key := appendNumbers(make([]byte, 0, 128), role)
+		key := appendNumbers(make([]byte, 0, 128), roles[rank])
 		key = appendFlags(key, s.Spec.Kind.Rooted() && rank == s.Spec.Root)
-		own := all[len(peers):]
-		var theirs [mostPeers + 1]int32
+		own := g.Peers(int32(rank))
 		for i, peer := range own {
 			lower := int32(0) // number of lower ones among the rank and the peers before
 			for _, other := range own[:i] {
@@ -73,18 +72,14 @@ func rolesBackwards(s *Schedule) Roles {
 			if int32(rank) < peer {
 				lower++
 			}
-			from, places := s.RoleOf(int(peer), theirs[:0])
 			rounds := int32(-1)
-			for j, other := range places {
-				if int(other) == rank {
-					rounds = sent[from][j]
-					break // programs name the first place
-				}
+			if back := g.Back[int(g.First[rank])+i]; back >= 0 {
+				rounds = sent[roles[peer]][back]
 			}
 			key = appendNumbers(key, lower, rounds)
 		}
 		number, _ := symmetry.NumberText(numbers, key) // all are known after all ranks were asked for
-		return int64(number), all
+		return int64(number), append(peers, own...)
 	}
 }
 
