@@ -247,13 +247,12 @@ func (c *Classes) order(rank, part, place int32) (n int32) {
 func (c *Classes) graph() (g symmetry.Graph, ok bool) {
 	parts, none := int32(c.Parts), c.ports[0][mostPeers].wires // of no peer
 	g.First = make([]int32, 1, len(c.role)*c.Parts+1)
-	for _, list := range []*[]int32{&g.To, &g.Back, &g.Label} {
-		*list = make([]int32, 0, len(c.ranks.To)) // most peers are of one part
-	}
+	n := len(c.ranks.To) // most peers are of one part
+	g.To, g.Back, g.Label = make([]int32, 0, n), make([]int8, 0, n), make([]int32, 0, n)
 	for unit := range int32(len(c.role)) * parts {
 		rank, part := unit/parts, unit%parts
 		for i, peer := range c.ranks.Peers(rank) {
-			mine, back := c.port(rank, part, int32(i)), c.ranks.Back[c.ranks.First[rank]+int32(i)]
+			mine, back := c.port(rank, part, int32(i)), int32(c.ranks.Back[int(c.ranks.First[rank])+i])
 			if mine.wires == none {
 				continue
 			}
@@ -261,10 +260,11 @@ func (c *Classes) graph() (g symmetry.Graph, ok bool) {
 				return g, false
 			}
 			g.To = append(g.To, peer*parts+mine.to)
-			g.Back = append(g.Back, c.order(peer, mine.to, back))
+			g.Back = append(g.Back, int8(c.order(peer, mine.to, back)))
 			g.Label = append(g.Label, c.port(peer, mine.to, back).steps)
 		}
 		g.First = append(g.First, int32(len(g.To)))
 	}
+	c.ranks.Back = nil // what follows knows the places
 	return g, true
 }

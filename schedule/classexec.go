@@ -123,7 +123,7 @@ func (x *classExecutor) end(l *classLane, p *Peer, out bool) *wireState {
 	}
 	for _, e := range c.Edges[l.class][place] {
 		member := c.Example(l.class, place, e)
-		back := c.Back[c.First[member]+place]
+		back := int32(c.Back[c.First[member]+place])
 		w.members = append(w.members, member/int32(c.Parts))
 		w.others = append(w.others, x.state(wireOf{e.Class, p.Lane, back, l.lane, p.Tag, !out}))
 	}

@@ -31,7 +31,7 @@ func PlacedClassesOf(s *Schedule) *Classes {
 	if !ok {
 		return nil
 	}
-	g.Label = g.Back
+	g.Label = nil
 	c.Partition = symmetry.NewPartition(g, of, len(numbers))
 	return c
 }

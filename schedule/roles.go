@@ -197,17 +197,16 @@ func (s *Schedule) PeerGraph() (roles []int32, g symmetry.Graph) {
 		roles[rank], g.To = s.RoleOf(rank, g.To)
 		g.First[rank+1] = int32(len(g.To))
 	}
-	g.Back = make([]int32, len(g.To))
+	g.Back = make([]int8, len(g.To))
 	for rank := range int32(ranks) {
 		mine := g.Peers(rank)
 		for i, peer := range mine {
 			at := g.First[rank] + int32(i)
 			if g.Back[at] = -1; slices.Index(mine, peer) == i {
-				g.Back[at] = int32(slices.Index(g.Peers(peer), rank))
+				g.Back[at] = int8(slices.Index(g.Peers(peer), rank))
 			}
 		}
 	}
-	g.Label = g.Back
 	return roles, g
 }
 

@@ -2,12 +2,20 @@ package symmetry
 
 import "slices"
 
-// A Graph joins vertices by arcs. Each vertex has its arcs at places, from 0 on.
+// A Graph joins vertices by arcs. Each vertex has its arcs at places, from 0 on, of up to 127.
 type Graph struct {
 	First []int32 // of each vertex: index of its first arc; then the number of arcs
 	To    []int32 // of each arc: the vertex at its other end
-	Back  []int32 // of each arc: place of the opposite arc there; −1: the arc does not count
-	Label []int32 // of each arc
+	Back  []int8  // of each arc: place of the opposite arc there; −1: the arc does not count
+	Label []int32 // of each arc; nil: Back
+}
+
+// label returns the label of an arc.
+func (g *Graph) label(arc int32) int32 {
+	if g.Label == nil {
+		return int32(g.Back[arc])
+	}
+	return g.Label[arc]
 }
 
 // Peers returns the vertices at the other ends of a vertex's arcs, by place.
@@ -33,14 +41,19 @@ type Edge struct{ Class, Label, Count int32 }
 func NewPartition(g Graph, of []int32, classes int) *Partition {
 	p := &Partition{Graph: g, Of: of, Edges: make([][][]Edge, classes),
 		members: make([][]int32, classes)}
+	size := make([]int, classes)
+	for _, class := range of {
+		size[class]++
+	}
 	for v, class := range of {
 		if p.members[class] == nil {
+			p.members[class] = make([]int32, 0, size[class])
 			p.Edges[class] = make([][]Edge, g.First[v+1]-g.First[v])
 		}
 		p.members[class] = append(p.members[class], int32(v))
 		for place, peer := range p.Peers(int32(v)) {
 			if arc := g.First[v] + int32(place); g.Back[arc] >= 0 {
-				p.count(class, int32(place), Edge{of[peer], g.Label[arc], 1})
+				p.count(class, int32(place), Edge{of[peer], g.label(arc), 1})
 			}
 		}
 	}
@@ -127,11 +140,11 @@ func (p *Partition) cut(class int32, from int) (fresh int32) {
 func (p *Partition) reconnect(v, class, fresh int32) {
 	for place, peer := range p.Peers(v) {
 		arc := p.First[v] + int32(place)
-		back := p.Back[arc]
+		back := int32(p.Back[arc])
 		if back < 0 {
 			continue
 		}
-		place, label, to := int32(place), p.Label[arc], p.Of[peer]
+		place, label, to := int32(place), p.label(arc), p.Of[peer]
 		was := to
 		if to == fresh {
 			was = class
@@ -139,7 +152,7 @@ func (p *Partition) reconnect(v, class, fresh int32) {
 		p.count(class, place, Edge{was, label, -1})
 		p.count(fresh, place, Edge{to, label, 1})
 		if to != fresh {
-			label = p.Label[p.First[peer]+back]
+			label = p.label(p.First[peer] + back)
 			p.count(to, back, Edge{class, label, -1})
 			p.count(to, back, Edge{fresh, label, 1})
 		}
@@ -155,10 +168,10 @@ func (p *Partition) Refine(most int) bool {
 	if p.Len() > most {
 		return false
 	}
-	at := make([]int, len(p.Of)) // of each vertex: its index in its class
+	at := make([]int32, len(p.Of)) // of each vertex: its index in its class
 	for _, all := range p.members {
 		for i, v := range all {
-			at[v] = i
+			at[v] = int32(i)
 		}
 	}
 	var open []int32 // classes that may be mixed
@@ -179,18 +192,18 @@ func (p *Partition) Refine(most int) bool {
 			continue
 		}
 		all := p.members[class]
-		last := len(all)
+		last := int32(len(all))
 		for _, v := range p.behind(class, place, e) {
 			last--
 			other := all[last]
 			all[last], all[at[v]] = v, other
 			at[v], at[other] = last, at[v]
 		}
-		fresh := p.cut(class, last)
+		fresh := p.cut(class, int(last))
 		add(class)
 		add(fresh)
 		for i, v := range p.members[fresh] {
-			at[v] = i
+			at[v] = int32(i)
 			for _, peer := range p.Peers(v) {
 				add(p.Of[peer])
 			}
@@ -226,7 +239,7 @@ func (p *Partition) behind(class, place int32, e Edge) (list []int32) {
 	}
 	for _, peer := range p.members[e.Class] {
 		for arc := p.First[peer]; arc < p.First[peer+1]; arc++ {
-			if v := p.To[arc]; p.Of[v] == class && p.Back[arc] == place && p.leads(v, place, e) {
+			if v := p.To[arc]; p.Of[v] == class && int32(p.Back[arc]) == place && p.leads(v, place, e) {
 				list = append(list, v)
 			}
 		}
@@ -237,7 +250,7 @@ func (p *Partition) behind(class, place int32, e Edge) (list []int32) {
 // leads reports whether an edge at a place counts a vertex of its class.
 func (p *Partition) leads(v, place int32, e Edge) bool {
 	arc := p.First[v] + place
-	return p.Of[p.To[arc]] == e.Class && p.Label[arc] == e.Label
+	return p.Of[p.To[arc]] == e.Class && p.label(arc) == e.Label
 }
 
 // Example returns the first member of a class that an edge at a place counts.

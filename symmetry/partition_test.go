@@ -27,7 +27,7 @@ func randomGraph(rng *rand.Rand) (g Graph) {
 	g.First = []int32{0}
 	for v := range n {
 		for place, peer := range to[v] {
-			g.To, g.Back = append(g.To, peer), append(g.Back, int32(place^1))
+			g.To, g.Back = append(g.To, peer), append(g.Back, int8(place^1))
 			g.Label = append(g.Label, int32(min(rng.IntN(9), 7)/7*v%2))
 		}
 		g.First = append(g.First, int32(len(g.To)))

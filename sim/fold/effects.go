@@ -165,7 +165,7 @@ func (q *refinement) part(e *effect) {
 func (q *refinement) divideBy(class, place int32, such func(class, back int32) bool) {
 	q.divideAs(class, func(rank int32) bool {
 		at := q.First[rank] + place
-		return such(q.Of[q.To[at]], q.Back[at])
+		return such(q.Of[q.To[at]], int32(q.Back[at]))
 	})
 }
 
