@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"collsim/symmetry"
 	"collsim/trace"
 	"collsim/unit"
 )
@@ -19,13 +20,10 @@ const ranksApart = 32
 // times. Chunks and peers may differ. It reports false where that would not leave out half of the
 // ranks.
 func classes(p Panel, ranks []rankTracks) (kept []rankTracks, fewer bool) {
-	at := map[string]int{}
+	colours := symmetry.Colours[string]{}
 	for _, g := range ranks {
-		does := pattern(p, g)
-		n, there := at[does]
-		if !there {
-			n = len(kept)
-			at[does] = n
+		n, isNew := colours.Number(pattern(p, g))
+		if isNew {
 			g.node, g.alike = "", nil
 			kept = append(kept, g)
 		}
@@ -67,12 +65,16 @@ func alikeRanks(p Panel, groups []rankTracks) (kept []rankTracks, note string) {
 	if len(kept) == len(groups) {
 		return groups, ""
 	}
-	if len(kept) == 1 {
-		return kept, fmt.Sprintf("all %d ranks do the same at the same times: the first is shown",
-			len(groups))
+	return kept, noteOf(len(groups), len(kept))
+}
+
+// noteOf says that one rank of each class is shown.
+func noteOf(ranks, classes int) string {
+	if classes == 1 {
+		return fmt.Sprintf("all %d ranks do the same at the same times: the first is shown", ranks)
 	}
-	return kept, fmt.Sprintf("%d ranks in %d classes, each of ranks that do the same at the same "+
-		"times: the first of each is shown", len(groups), len(kept))
+	return fmt.Sprintf("%d ranks in %d classes, each of ranks that do the same at the same times: "+
+		"the first of each is shown", ranks, classes)
 }
 
 // appendPattern encodes the steps of a lane and their times.
@@ -100,14 +102,11 @@ func shareLanes(t *trace.Trace, ranks []rankTracks) (note string) {
 		if len(g.tracks) <= lanesApart {
 			continue
 		}
-		at := map[string]int{}
+		colours := symmetry.Colours[string]{}
 		var kept []int32
 		for _, track := range g.tracks {
-			does := string(appendPattern(nil, t, track))
-			n, there := at[does]
-			if !there {
-				n = len(kept)
-				at[does] = n
+			n, isNew := symmetry.NumberText(colours, appendPattern(nil, t, track))
+			if isNew {
 				kept, g.lanes = append(kept, track), append(g.lanes, nil)
 			}
 			g.lanes[n] = append(g.lanes[n], track)
@@ -179,13 +178,7 @@ func ofMany(p Panel, groups []rankTracks, most int) (left []rankTracks, chosen [
 			count += len(g.tracks)
 		}
 		if count <= most {
-			note = fmt.Sprintf("%d ranks in %d classes, each of ranks that do the same at the same "+
-				"times: the first of each is shown", len(groups), len(kept))
-			if len(kept) == 1 {
-				note = fmt.Sprintf("all %d ranks do the same at the same times: the first is shown",
-					len(groups))
-			}
-			if cut {
+			if note = noteOf(len(groups), len(kept)); cut {
 				note += fmt.Sprintf(", with %d of its %d lanes", count, lanes)
 			}
 			return kept, slices.Repeat([]bool{true}, len(kept)), note

@@ -162,7 +162,7 @@ func (f *folding) arrive(into, segs []seg, rank int32) []seg {
 		}
 		for g.n > 0 {
 			s, block, n := f.block(g.off)
-			n = min(g.n, n+int64(f.together(block, from)-1)*s.Size)
+			n = min(g.n, n+int64(f.group.Together(block, from)-1)*s.Size)
 			far := int64(f.group.Add(block, from) - block)
 			into = appendSeg(into, seg{n, g.v, g.off + far*s.Size})
 			g.n, g.off = g.n-n, g.off+n
@@ -200,24 +200,6 @@ func (f *folding) noteWidths(s *schedule.Schedule, at *schedule.Visit) {
 		}
 	}
 	f.misaligned = f.misaligned || !ok
-}
-
-// together returns the number of consecutive blocks, from one on, that a translation moves by the
-// same distance.
-func (f *folding) together(block, by int32) int32 {
-	weight := int32(1)
-	for i := len(f.group) - 1; i >= 0; i-- {
-		d := f.group[i]
-		if far := by % d; far > 0 {
-			digit, end := block/weight%d, d
-			if digit < d-far {
-				end = d - far
-			}
-			return (block/weight+end-digit)*weight - block
-		}
-		by, weight = by/d, weight*d
-	}
-	return f.ranks - block
 }
 
 // apart cuts segments at the ends of copies.
@@ -272,7 +254,7 @@ func (f *folding) movedRuns(dst, runs []run, by int32) []run {
 		for r.from < r.to {
 			call := r.from / f.ranks * f.ranks // the first number of its iteration
 			first := r.from - call
-			n := min(r.to-r.from, f.together(first, by))
+			n := min(r.to-r.from, f.group.Together(first, by))
 			to := call + f.group.Add(first, by)
 			dst = append(dst, run{to, to + n, r.times})
 			r.from += n

@@ -15,10 +15,7 @@ import (
 // operand is the lower one then. If not, some translation splits the inputs of one operand, or
 // exchanges inputs without exchanging the ranks.
 func (f *folding) keepsOrder(x, y seg, from int32) bool {
-	weight := int32(1)
-	for i := len(f.group) - 1; i >= 0 && from/weight >= f.group[i]; i-- {
-		weight *= f.group[i]
-	}
+	weight := f.group.Outermost(from)
 	if x.v.absolute {
 		return within(x.v.runs, 0, weight, f.ranks) &&
 			within(y.v.runs, from/weight*weight, weight, f.ranks)

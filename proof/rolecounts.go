@@ -67,7 +67,7 @@ func verifyRoleCounts(s *schedule.Schedule, o Options) *Proof {
 		return nil
 	}
 	c := schedule.ClassesOf(s)
-	if c == nil || len(c.Reps) >= s.Spec.Ranks {
+	if c == nil || c.Len() >= s.Spec.Ranks {
 		return nil
 	}
 	l := &roleCounts{classes: c, ranks: int32(s.Spec.Ranks)}
@@ -77,7 +77,7 @@ func verifyRoleCounts(s *schedule.Schedule, o Options) *Proof {
 	if slots == 0 || l.races || len(v.found) > 0 || !l.unequal || !l.isRight(v) {
 		return nil
 	}
-	return &Proof{Walked: len(c.Reps), Rounds: counts.Rounds, Steps: counts.Steps,
+	return &Proof{Walked: c.Len(), Rounds: counts.Rounds, Steps: counts.Steps,
 		Messages: counts.Messages, BytesSent: v.bytesSent(), MinSlots: slots,
 		InFlight: counts.InFlight, SameTree: true, Iterations: 1}
 }
@@ -100,7 +100,7 @@ func reachesFar(step *schedule.Step) bool {
 // begin resets the state for a new walk.
 func (l *roleCounts) begin(v *verifier) {
 	*l = roleCounts{classes: l.classes, ranks: l.ranks, tracks: make([][]cellTrack, len(v.memory.all))}
-	for class := range l.classes.Reps {
+	for class := range l.classes.Len() {
 		l.first = append(l.first, int32(len(l.knows)))
 		lanes := l.classes.Lanes(class)
 		for range lanes {
@@ -271,7 +271,7 @@ func (l *roleCounts) wrote(m *store, of memory, s schedule.Span, at *schedule.Vi
 // tracksOf returns the records of a memory's cells. If cells have been divided since, the walk
 // gives up.
 func (l *roleCounts) tracksOf(m *store, of memory) []cellTrack {
-	tracks := l.tracks[of.rank*len(l.tracks)/len(l.classes.Reps)+int(of.home)]
+	tracks := l.tracks[of.rank*len(l.tracks)/l.classes.Len()+int(of.home)]
 	if len(tracks) != len(m.starts) {
 		l.races = true
 	}
@@ -282,7 +282,7 @@ func (l *roleCounts) tracksOf(m *store, of memory) []cellTrack {
 // also checks that no two parts of a rank access the same cell.
 func (l *roleCounts) isRight(v *verifier) bool {
 	// of each class: cells accessed, written, in the output
-	marks := make([][]bool, len(l.classes.Reps))
+	marks := make([][]bool, l.classes.Len())
 	for class := range marks {
 		if marks[class] = l.marksOf(v, class); marks[class] == nil {
 			return false
@@ -331,7 +331,7 @@ func fitTogether(marks [][]bool, of []int32) bool {
 // accessed, written, and in the output. It is nil if the class has written anything wrong to the
 // output.
 func (l *roleCounts) marksOf(v *verifier, class int) []bool {
-	memories := len(v.memory.all) / len(l.classes.Reps)
+	memories := len(v.memory.all) / l.classes.Len()
 	home, base := v.s.Home(schedule.Output, class)
 	scaled := int32(0)
 	if v.s.Spec.ScalesBefore() || v.s.Spec.ScalesAfter() {

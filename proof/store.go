@@ -166,7 +166,7 @@ func (v *verifier) newStores() *stores {
 		return m
 	}
 	c := v.treeClasses.classes
-	m := newStoresOf(v.s, v.scratches, len(c.Reps), func(i int) int { return int(c.Reps[i]) })
+	m := newStoresOf(v.s, v.scratches, c.Len(), func(i int) int { return int(c.Rep(int32(i))) })
 	m.storeOf = c.Of
 	return m
 }

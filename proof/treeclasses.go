@@ -39,7 +39,7 @@ func verifyTreeClasses(s *schedule.Schedule, o Options) *Proof {
 		return nil
 	}
 	c := schedule.PlacedClassesOf(s)
-	if c == nil || len(c.Reps) >= s.Spec.Ranks {
+	if c == nil || c.Len() >= s.Spec.Ranks {
 		return nil
 	}
 	p := &treeClasses{classes: c}
@@ -52,19 +52,19 @@ func verifyTreeClasses(s *schedule.Schedule, o Options) *Proof {
 	if slots != 1 || p.gaveUp || len(v.found) > 0 || len(v.tainted) > 0 {
 		return nil
 	}
-	for _, rep := range c.Reps {
-		v.checkOutput(int(rep), 0)
+	for class := range int32(c.Len()) {
+		v.checkOutput(int(c.Rank(class)), 0)
 	}
 	if p.gaveUp || len(v.found) > 0 || !v.sameTree() {
 		return nil
 	}
-	return &Proof{Walked: len(c.Reps), Rounds: counts.Rounds, Steps: counts.Steps,
+	return &Proof{Walked: c.Len(), Rounds: counts.Rounds, Steps: counts.Steps,
 		Messages: counts.Messages, BytesSent: v.bytesSent(), MinSlots: slots,
 		InFlight: counts.InFlight, KeepsRankOrder: v.ordered, SameTree: true, Iterations: 1}
 }
 
 // isAlone reports whether a rank is alone in its class.
-func (p *treeClasses) isAlone(rank int32) bool { return p.classes.Size[p.classes.Of[rank]] == 1 }
+func (p *treeClasses) isAlone(rank int32) bool { return p.classes.Size(p.classes.Of[rank]) == 1 }
 
 // own returns the value of a rank's own input.
 func (p *treeClasses) own(rank int32) *value {
@@ -165,7 +165,7 @@ func (p *treeClasses) seen(c cell, rank int32) cell {
 
 // isFirst reports whether a rank represents its class.
 func (p *treeClasses) isFirst(rank int32) bool {
-	return p.classes.Reps[p.classes.Of[rank]] == rank
+	return p.classes.Rank(p.classes.Of[rank]) == rank
 }
 
 // fewPeers is the number of peers of a rank in two binary trees.

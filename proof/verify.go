@@ -211,10 +211,10 @@ func (v *verifier) carry(by, from, to int32, segs []seg) {
 		n = unit.AddCapped(n, unit.MultiplyCapped(g.n, width))
 	}
 	if v.roleCounts != nil {
-		n = unit.MultiplyCapped(n, int64(v.roleCounts.classes.Size[by]))
+		n = unit.MultiplyCapped(n, int64(v.roleCounts.classes.Size(by)))
 	}
 	if v.treeClasses != nil {
-		n = unit.MultiplyCapped(n, int64(v.treeClasses.classes.Size[v.treeClasses.classes.Of[by]]))
+		n = unit.MultiplyCapped(n, int64(v.treeClasses.classes.Size(v.treeClasses.classes.Of[by])))
 	}
 	v.sent = unit.AddCapped(v.sent, n)
 	if !v.wantsTraffic || n == 0 {

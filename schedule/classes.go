@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+
+	"collsim/symmetry"
 )
 
 // Classes partition the parts of ranks that do the same, as far as messages between ranks can show.
@@ -16,29 +18,21 @@ import (
 // refinement; a bisimulation). A class does not know a rank's number: one ring of 2m ranks and two
 // of m have the same classes.
 type Classes struct {
-	Parts int     // of each rank
-	Of    []int32 // class of each part of each rank, at rank·Parts + part
-	Reps  []int32 // of each class: its first member, as rank·Parts + part
-	Size  []int32 // of each class: number of members
+	*symmetry.Partition     // of the parts of all ranks: rank·Parts + part
+	Parts               int // of each rank
 
 	s     *Schedule
 	parts []int32 // of each lane: its part
 	role  []int32 // of each rank
-	first []int32 // of each rank: index of its first peer in peers; then their number
-	peers []int32
-	faces []int32  // of each peer and part: what the peer does to that part (port.steps)
+	ranks symmetry.Graph
 	ports [][]port // of each role: by part, then by place of the peer
-	// examples lists, for each class and place of a peer, some members: one for each class that the
-	// peers there have, and for each place that the member has at them. Nil means that the
-	// representative's peers stand for all.
-	examples [][][]int32
 }
 
 // Rank returns the rank of a class's representative.
-func (c *Classes) Rank(class int32) int32 { return c.Reps[class] / int32(c.Parts) }
+func (c *Classes) Rank(class int32) int32 { return c.Rep(class) / int32(c.Parts) }
 
 // part returns the part of its rank that a class's representative is.
-func (c *Classes) part(class int32) int32 { return c.Reps[class] % int32(c.Parts) }
+func (c *Classes) part(class int32) int32 { return c.Rep(class) % int32(c.Parts) }
 
 // A port describes what a part of a role does to one of its peers: the lanes on which messages go
 // to it and come from it.
@@ -63,28 +57,22 @@ func ClassesOf(s *Schedule) *Classes {
 	}
 	c := &Classes{s: s}
 	c.listParts()
-	c.listPeers()
+	c.role, c.ranks = s.PeerGraph()
 	c.listPorts()
-	if !c.face() {
+	g, ok := c.graph()
+	if !ok {
 		return nil
 	}
-	numbers := c.programs()
+	numbers, does := c.programs()
+	of := make([]int32, 0, len(c.role)*c.Parts)
 	for _, role := range c.role {
-		c.Of = append(c.Of, numbers[int(role)*c.Parts:][:c.Parts]...)
+		of = append(of, numbers[int(role)*c.Parts:][:c.Parts]...)
 	}
-	for n := 0; ; {
-		c.refine()
-		if len(c.Reps) == n {
-			break
-		}
-		if n = len(c.Reps); n > mostClasses {
-			return nil
-		}
+	p := symmetry.NewPartition(g, of, does)
+	if !p.Refine(mostClasses) {
+		return nil
 	}
-	c.Size = make([]int32, len(c.Reps))
-	for _, class := range c.Of {
-		c.Size[class]++
-	}
+	c.Partition = p.Ordered()
 	return c
 }
 
@@ -92,7 +80,7 @@ func ClassesOf(s *Schedule) *Classes {
 // Steps of ExecuteClasses take place in it.
 func (s *Schedule) OfClasses(c *Classes) *Schedule {
 	t := *s
-	t.Spec.Ranks, t.cast = len(c.Reps), nil
+	t.Spec.Ranks, t.cast = c.Len(), nil
 	t.role = func(int32) *code { return &code{} }
 	return &t
 }
@@ -136,76 +124,39 @@ func (c *Classes) listParts() {
 	c.Parts = len(numbers)
 }
 
-// listPeers lists the role and peers of every rank.
-func (c *Classes) listPeers() {
-	ranks := c.s.Spec.Ranks
-	c.role, c.first = make([]int32, ranks), make([]int32, ranks+1)
-	var peers []int32
-	var key roleKey
-	for rank := range ranks {
-		key, peers = c.s.cast.place(rank, peers[:0])
-		c.role[rank] = c.s.cast.numbers[key]
-		c.peers = append(c.peers, peers...)
-		c.first[rank+1] = int32(len(c.peers))
-	}
-}
-
-// peersOf returns a rank's peers, by place.
-func (c *Classes) peersOf(rank int32) []int32 { return c.peers[c.first[rank]:c.first[rank+1]] }
-
 // program returns the program of a role, with peers named by place.
 func (c *Classes) program(role int32) *Program { return c.s.ProgramOfRole(int(role)) }
 
-// programs numbers what parts of roles do, by role, then part. Equal numbers mean equal steps, with
-// peers named by their order among the part's.
-func (c *Classes) programs() (list []int32) {
-	numbers := map[string]int32{}
+// programs numbers what parts of roles do, by role, then part, and returns how many numbers there
+// are. Equal numbers mean equal steps, with peers named by their order among the part's.
+func (c *Classes) programs() (list []int32, count int) {
+	numbers := symmetry.Colours[string]{}
 	var step Step
-	for role, ports := range c.ports {
+	for role, first := range c.s.cast.first {
 		p, texts := c.program(int32(role)), make([][]byte, c.Parts)
 		for lane := range p.Lanes() {
 			part := c.parts[lane]
-			order := make([]int32, mostPeers+1)
-			for i := 1; i <= mostPeers; i++ {
-				order[i] = order[i-1]
-				if ports[int(part)*(mostPeers+1)+i-1].to >= 0 {
-					order[i]++
-				}
-			}
 			texts[part] = appendNumbers(texts[part], int32(lane), int32(p.Channel(lane)))
 			for at := p.Walk(lane); !at.Done(); at.Next(1) {
 				p.Load(&at, &step)
-				for i := range step.From {
-					step.From[i].Peer.Rank = order[step.From[i].Peer.Rank]
-				}
-				for i := range step.Send {
-					step.Send[i].Peer.Rank = order[step.Send[i].Peer.Rank]
-				}
+				step.peers(func(peer *Peer) { peer.Rank = c.order(first, part, peer.Rank) })
 				texts[part] = step.append(append(texts[part], 's'))
 			}
 			texts[part] = append(texts[part], 'e')
 		}
 		for _, text := range texts {
-			n, known := numbers[string(text)]
-			if !known {
-				n = int32(len(numbers))
-				numbers[string(text)] = n
-			}
+			n, _ := symmetry.NumberText(numbers, text)
 			list = append(list, n)
 		}
 	}
-	return list
+	return list, len(numbers)
 }
 
 // listPorts computes the ports of every role.
 func (c *Classes) listPorts() {
-	numbers := map[string]int32{}
+	numbers := symmetry.Colours[string]{}
 	number := func(text []byte) int32 {
-		n, known := numbers[string(text)]
-		if !known {
-			n = int32(len(numbers))
-			numbers[string(text)] = n
-		}
+		n, _ := symmetry.NumberText(numbers, text)
 		return n
 	}
 	for role := range c.s.cast.codes {
@@ -277,12 +228,12 @@ func textOf(ends []wireEnd) []byte {
 }
 
 // port returns what a part of a rank does to its i-th peer.
-func (c *Classes) port(rank, part int32, i int) *port {
-	return &c.ports[c.role[rank]][int(part)*(mostPeers+1)+i]
+func (c *Classes) port(rank, part, i int32) *port {
+	return &c.ports[c.role[rank]][part*(mostPeers+1)+i]
 }
 
 // order returns how many of a rank's peers before a place a part of the rank has connections to.
-func (c *Classes) order(rank, part int32, place int) (n int32) {
+func (c *Classes) order(rank, part, place int32) (n int32) {
 	for i := range place {
 		if c.port(rank, part, i).to >= 0 {
 			n++
@@ -291,87 +242,29 @@ func (c *Classes) order(rank, part int32, place int) (n int32) {
 	return n
 }
 
-// back returns, for a part of a rank and its i-th peer, the peer's part that it is connected to. It
-// also returns the place that the rank has among the peer's peers, where the connections match; −1
-// if none does.
-func (c *Classes) back(rank, part int32, i int) (peer int32, place int) {
-	mine := c.port(rank, part, i)
-	peer = c.peersOf(rank)[i]
-	if mine.to < 0 {
-		return -1, -1
-	}
-	for j, other := range c.peersOf(peer) {
-		if other == rank && c.port(peer, mine.to, j).wires == mine.mirror {
-			return peer*int32(c.Parts) + mine.to, j
-		}
-	}
-	return -1, -1
-}
-
-// face records what every peer does to a rank, and reports whether all ports match.
-func (c *Classes) face() bool {
-	parts := int32(c.Parts)
-	c.faces = make([]int32, len(c.peers)*c.Parts)
-	none := c.ports[0][mostPeers].wires // of no peer
-	for rank := range int32(len(c.role)) {
-		for i := range c.peersOf(rank) {
-			for part := range parts {
-				at := (c.first[rank]+int32(i))*parts + part
-				if c.faces[at] = -1; c.port(rank, part, i).wires == none {
-					continue
-				}
-				peer, j := c.back(rank, part, i)
-				if j < 0 {
-					return false
-				}
-				c.faces[at] = c.port(peer/parts, peer%parts, j).steps
+// graph joins the parts of ranks that are connected: an arc for each peer, in the order of places,
+// labelled by what the peer does to the part. It reports false if a port has no match.
+func (c *Classes) graph() (g symmetry.Graph, ok bool) {
+	parts, none := int32(c.Parts), c.ports[0][mostPeers].wires // of no peer
+	g.First = make([]int32, 1, len(c.role)*c.Parts+1)
+	n := len(c.ranks.To) // most peers are of one part
+	g.To, g.Back, g.Label = make([]int32, 0, n), make([]int8, 0, n), make([]int32, 0, n)
+	for unit := range int32(len(c.role)) * parts {
+		rank, part := unit/parts, unit%parts
+		for i, peer := range c.ranks.Peers(rank) {
+			mine, back := c.port(rank, part, int32(i)), int32(c.ranks.Back[int(c.ranks.First[rank])+i])
+			if mine.wires == none {
+				continue
 			}
-		}
-	}
-	return true
-}
-
-// refine divides classes by the classes of their peers, and by what these do.
-func (c *Classes) refine() {
-	table, mask := make([]int32, 1<<16), uint64(1<<16-1) // class + 1; 0 is empty
-	of := make([]int32, len(c.Of))
-	c.Reps = c.Reps[:0]
-	var key []int32
-	var keys [][]int32
-	for unit := range int32(len(of)) {
-		key = c.key(unit, key[:0])
-		h := uint64(0)
-		for _, x := range key {
-			h = (h ^ uint64(uint32(x))) * 0x9e3779b97f4a7c15
-			h ^= h >> 29
-		}
-		if 2*len(c.Reps) > len(table) {
-			return // too many to be of use
-		}
-		for at := h & mask; ; at = (at + 1) & mask {
-			if table[at] == 0 {
-				c.Reps, keys = append(c.Reps, unit), append(keys, slices.Clone(key))
-				table[at] = int32(len(c.Reps))
+			if mine.to < 0 || back < 0 || c.port(peer, mine.to, back).wires != mine.mirror {
+				return g, false
 			}
-			if class := table[at] - 1; slices.Equal(key, keys[class]) {
-				of[unit] = class
-				break
-			}
+			g.To = append(g.To, peer*parts+mine.to)
+			g.Back = append(g.Back, int8(c.order(peer, mine.to, back)))
+			g.Label = append(g.Label, c.port(peer, mine.to, back).steps)
 		}
+		g.First = append(g.First, int32(len(g.To)))
 	}
-	c.Of = of
-}
-
-// key appends what distinguishes a part of a rank in this round of refinement.
-func (c *Classes) key(unit int32, key []int32) []int32 {
-	parts := int32(c.Parts)
-	rank, part := unit/parts, unit%parts
-	key = append(key, c.Of[unit])
-	ports := c.ports[c.role[rank]][int(part)*(mostPeers+1):]
-	for i, peer := range c.peersOf(rank) {
-		if face := c.faces[(c.first[rank]+int32(i))*parts+part]; face >= 0 {
-			key = append(key, c.Of[peer*parts+ports[i].to], face)
-		}
-	}
-	return key
+	c.ranks.Back = nil // what follows knows the places
+	return g, true
 }

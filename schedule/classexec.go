@@ -10,11 +10,11 @@ package schedule
 // REQUIRES: FIFO messages and local work only, one iteration, no rendezvous.
 func ExecuteClasses(c *Classes, slots int, hooks Hooks) (Counts, error) {
 	x := &classExecutor{c: c, slots: slots, hooks: hooks, wires: map[wireOf]*wireState{}}
-	for class := range c.Reps {
-		p, part := c.program(c.role[c.Rank(int32(class))]), c.part(int32(class))
+	for class := range int32(c.Len()) {
+		p, part := c.program(c.role[c.Rank(class)]), c.part(class)
 		x.programs = append(x.programs, p)
 		for lane := range p.Lanes() {
-			x.lanes = append(x.lanes, classLane{cursor: p.Walk(lane), class: int32(class),
+			x.lanes = append(x.lanes, classLane{cursor: p.Walk(lane), class: class,
 				lane: int32(lane), index: int32(len(x.lanes)), first: int32(len(x.lanes) - lane),
 				isOther: c.parts[lane] != part})
 		}
@@ -116,21 +116,16 @@ func (x *classExecutor) run() error {
 // end returns the state of an end of a connection, linked with its opposite ends.
 func (x *classExecutor) end(l *classLane, p *Peer, out bool) *wireState {
 	c := x.c
-	rank, part := c.Rank(l.class), c.part(l.class)
-	w := x.state(wireOf{l.class, l.lane, c.order(rank, part, int(p.Rank)), p.Lane, p.Tag, out})
+	place := c.order(c.Rank(l.class), c.part(l.class), p.Rank)
+	w := x.state(wireOf{l.class, l.lane, place, p.Lane, p.Tag, out})
 	if w.others != nil {
 		return w
 	}
-	w.members = []int32{rank}
-	if c.examples != nil {
-		w.members = c.examples[l.class][p.Rank]
-	}
-	parts := int32(c.Parts)
-	for _, member := range w.members {
-		peer, place := c.back(member, part, int(p.Rank))
-		place = int(c.order(peer/parts, peer%parts, place))
-		w.others = append(w.others,
-			x.state(wireOf{c.Of[peer], p.Lane, int32(place), l.lane, p.Tag, !out}))
+	for _, e := range c.Edges[l.class][place] {
+		member := c.Example(l.class, place, e)
+		back := int32(c.Back[c.First[member]+place])
+		w.members = append(w.members, member/int32(c.Parts))
+		w.others = append(w.others, x.state(wireOf{e.Class, p.Lane, back, l.lane, p.Tag, !out}))
 	}
 	if out {
 		x.outs = append(x.outs, w)
@@ -182,9 +177,9 @@ func (x *classExecutor) ready(l *classLane) bool {
 
 // perform executes the sub-step in x.step.
 func (x *classExecutor) perform(l *classLane) error {
-	s, v, n := &x.step, &x.visit, int64(x.c.Size[l.class])
+	s, v, n := &x.step, &x.visit, int64(x.c.Size(l.class))
 	slices := int32(x.c.s.Slices)
-	peers := x.c.peersOf(x.c.Rank(l.class))
+	peers := x.c.ranks.Peers(x.c.Rank(l.class))
 	v.Rank, v.Lane, v.Index, v.Step = l.class, l.lane, l.index, s
 	v.Channel = int32(x.programs[l.class].Channel(int(l.lane)))
 	v.Number, v.Slice, v.Last = l.cursor.Step, l.cursor.Slice(), l.cursor.Last(slices)

@@ -1,5 +1,7 @@
 package schedule
 
+import "collsim/symmetry"
+
 // PlacedClassesOf divides the roles of a schedule by the distances of a rank's peers. It returns
 // nil where there are no roles, where ports do not match, and where there are too many classes. It
 // also does where blocks are stored at different places on different ranks. Peers of a class may be
@@ -13,62 +15,23 @@ func PlacedClassesOf(s *Schedule) *Classes {
 	for _, code := range s.cast.codes {
 		c.parts = append(c.parts, make([]int32, max(0, int(code.lanes)-len(c.parts)))...)
 	}
-	c.listPeers()
-	numbers := map[string]int32{}
+	c.role, c.ranks = s.PeerGraph()
+	numbers, of := symmetry.Colours[string]{}, make([]int32, len(c.role))
 	for rank, role := range c.role {
 		key := appendNumbers(make([]byte, 0, 128), role)
-		for _, peer := range c.peersOf(int32(rank)) {
+		for _, peer := range c.ranks.Peers(int32(rank)) {
 			key = appendNumbers(key, peer-int32(rank))
 		}
-		class, known := numbers[string(key)]
-		if !known {
-			class = int32(len(numbers))
-			if class == mostClasses {
-				return nil
-			}
-			numbers[string(key)] = class
-			c.Reps, c.Size = append(c.Reps, int32(rank)), append(c.Size, 0)
-			c.examples = append(c.examples, make([][]int32, mostPeers+1))
+		if of[rank], _ = symmetry.NumberText(numbers, key); len(numbers) > mostClasses {
+			return nil
 		}
-		c.Of = append(c.Of, class)
-		c.Size[class]++
 	}
 	c.listPorts()
-	if !c.meetPeers() {
+	g, ok := c.graph()
+	if !ok {
 		return nil
 	}
+	g.Label = nil
+	c.Partition = symmetry.NewPartition(g, of, len(numbers))
 	return c
-}
-
-// meetPeers finds the classes of the peers of each class, and reports whether all ports match.
-func (c *Classes) meetPeers() bool {
-	type end struct {
-		class, back int32
-	}
-	none := c.ports[0][mostPeers].wires // of nobody
-	seen := make([][][]end, len(c.Reps))
-	for class := range seen {
-		seen[class] = make([][]end, mostPeers+1)
-	}
-	for rank, class := range c.Of {
-		for i := range c.peersOf(int32(rank)) {
-			if c.port(int32(rank), 0, i).wires == none {
-				continue
-			}
-			peer, back := c.back(int32(rank), 0, i)
-			if back < 0 {
-				return false
-			}
-			e, list := end{c.Of[peer], int32(back)}, &seen[class][i]
-			isKnown := false
-			for _, other := range *list {
-				isKnown = isKnown || other == e
-			}
-			if !isKnown {
-				*list = append(*list, e)
-				c.examples[class][i] = append(c.examples[class][i], int32(rank))
-			}
-		}
-	}
-	return true
 }

@@ -281,11 +281,11 @@ func (p *Program) settleRegion(r *Region) {
 		return
 	}
 	by := p.schedule.Moves(r.Buffer, p.rank)
-	if g.whole(r) {
+	if whole(g, r) {
 		r.First = g.Add(r.First, by) &^ (r.Run - 1)
 		return
 	}
-	if r.List == nil && (len(g) == 1 || r.count() == 1 || g.keeps(r)) {
+	if r.List == nil && (len(g) == 1 || r.count() == 1 || keeps(g, r)) {
 		r.First = g.Add(r.First, by)
 		return
 	}

@@ -24,7 +24,7 @@ func TestSettleRegion(t *testing.T) {
 		s := &Schedule{Spec: collective.Spec{Kind: collective.AllGather, Type: dtype.Int8,
 			Ranks: int(n), Count: rng.Int64N(3*24) + rng.Int64N(2)*24}, Group: g, Slices: 1 + rng.IntN(2)}
 		s.Cuts[Input] = Cut{{Axis: Block, N: int64(n), ByRank: true,
-			Mirrored: i%3 == 0 && g.mirrors(Cut{{Axis: Block, Mirrored: true}}) == nil}}
+			Mirrored: i%3 == 0 && mirrors(g, Cut{{Axis: Block, Mirrored: true}}) == nil}}
 		if rng.IntN(2) == 0 {
 			s.Cuts[Input] = append(Cut{{Axis: Channel, N: 2}}, s.Cuts[Input]...)
 		}

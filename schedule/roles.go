@@ -2,8 +2,10 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 
 	"collsim/collective"
+	"collsim/symmetry"
 )
 
 // Roles is a function that gives each rank its role, where no group maps ranks to each other, as in
@@ -28,7 +30,7 @@ type roleKey struct {
 // A cast holds the roles of a schedule. A role's code names peers by their place in the list.
 type cast struct {
 	of      Roles
-	numbers map[roleKey]int32
+	numbers symmetry.Colours[roleKey]
 	codes   []*code
 	first   []int32 // of each role: the first rank that has it
 	ranks   []int   // of each role: number of ranks
@@ -61,7 +63,7 @@ func (c *cast) code(rank int) (*code, []int32) {
 // castOf writes the program of every role once, with peers named by their places.
 func castOf(s *Schedule, of Roles,
 	write func(rank int, peers []int32) (*code, error)) (*cast, error) {
-	c := &cast{of: of, numbers: map[roleKey]int32{}}
+	c := &cast{of: of, numbers: symmetry.Colours[roleKey]{}}
 	var peers []int32
 	var key roleKey
 	for rank := range s.Spec.Ranks {
@@ -72,7 +74,7 @@ func castOf(s *Schedule, of Roles,
 					s.Name, rank, peer, s.Spec.Ranks-1)
 			}
 		}
-		if role, known := c.numbers[key]; known {
+		if role, isNew := c.numbers.Number(key); !isNew {
 			c.ranks[role]++
 			continue
 		}
@@ -85,7 +87,6 @@ func castOf(s *Schedule, of Roles,
 		if err != nil {
 			return nil, err
 		}
-		c.numbers[key] = int32(len(c.codes))
 		c.codes, c.first = append(c.codes, code), append(c.first, int32(rank))
 		c.ranks = append(c.ranks, 1)
 	}
@@ -182,6 +183,31 @@ func (s *Schedule) Role(role int) (first, ranks int) {
 func (s *Schedule) RoleOf(rank int, peers []int32) (role int32, all []int32) {
 	key, own := s.cast.place(rank, peers[len(peers):])
 	return s.cast.numbers[key], append(peers, own...)
+}
+
+// PeerGraph joins each rank to its peers, and returns the role of each rank. An arc's place is the
+// peer's among the rank's peers, and its label the place at which the peer has the rank. Programs
+// name the first place of a peer: arcs at others do not count.
+//
+// REQUIRES: there are roles.
+func (s *Schedule) PeerGraph() (roles []int32, g symmetry.Graph) {
+	ranks := s.Spec.Ranks
+	roles, g.First = make([]int32, ranks), make([]int32, ranks+1)
+	for rank := range ranks {
+		roles[rank], g.To = s.RoleOf(rank, g.To)
+		g.First[rank+1] = int32(len(g.To))
+	}
+	g.Back = make([]int8, len(g.To))
+	for rank := range int32(ranks) {
+		mine := g.Peers(rank)
+		for i, peer := range mine {
+			at := g.First[rank] + int32(i)
+			if g.Back[at] = -1; slices.Index(mine, peer) == i {
+				g.Back[at] = int8(slices.Index(g.Peers(peer), rank))
+			}
+		}
+	}
+	return roles, g
 }
 
 // ProgramOfRole returns the program of a role's first rank, with peers named by their places.

@@ -147,7 +147,7 @@ func (s *Schedule) settle() error {
 	if err := s.Spec.Validate(); err != nil {
 		return err
 	}
-	if err := s.Group.validate(s.Spec.Ranks); err != nil {
+	if err := s.Group.Validate(s.Spec.Ranks); err != nil {
 		return err
 	}
 	if s.Slices < 1 || s.Slices > 1<<16 || s.Slots < 0 || s.Memory < 0 ||
@@ -166,7 +166,7 @@ func (s *Schedule) settle() error {
 		if err := cut.validate(s.Spec.Ranks); err != nil {
 			return fmt.Errorf("%w (buffer %s)", err, s.BufferName(b))
 		}
-		if err := s.Group.mirrors(cut); err != nil {
+		if err := mirrors(s.Group, cut); err != nil {
 			return fmt.Errorf("%w (buffer %s)", err, s.BufferName(b))
 		}
 		s.blocks[b] = cut.blocks()

@@ -3,6 +3,8 @@ package schedule
 import (
 	"fmt"
 	"math"
+
+	"collsim/symmetry"
 )
 
 // A transposition is the state of Transpose.
@@ -54,13 +56,12 @@ func (x *transposition) code(rank int, peers []int32) (*code, error) {
 // here. They have the same order among their peers, since operands of the transpose are in rank
 // order. And they receive in the same rounds, since messages go back in these.
 func rolesBackwards(s *Schedule) Roles {
-	sent, numbers := sentToPlaces(s), map[string]int64{}
+	sent, numbers := sentToPlaces(s), symmetry.Colours[string]{}
+	roles, g := s.PeerGraph()
 	return func(rank int, peers []int32) (int64, []int32) {
-		role, all := s.RoleOf(rank, peers)
-		key := appendNumbers(make([]byte, 0, 128), role)
+		key := appendNumbers(make([]byte, 0, 128), roles[rank])
 		key = appendFlags(key, s.Spec.Kind.Rooted() && rank == s.Spec.Root)
-		own := all[len(peers):]
-		var theirs [mostPeers + 1]int32
+		own := g.Peers(int32(rank))
 		for i, peer := range own {
 			lower := int32(0) // number of lower ones among the rank and the peers before
 			for _, other := range own[:i] {
@@ -71,28 +72,20 @@ func rolesBackwards(s *Schedule) Roles {
 			if int32(rank) < peer {
 				lower++
 			}
-			from, places := s.RoleOf(int(peer), theirs[:0])
 			rounds := int32(-1)
-			for j, other := range places {
-				if int(other) == rank {
-					rounds = sent[from][j]
-					break // programs name the first place
-				}
+			if back := g.Back[int(g.First[rank])+i]; back >= 0 {
+				rounds = sent[roles[peer]][back]
 			}
 			key = appendNumbers(key, lower, rounds)
 		}
-		number, known := numbers[string(key)] // all are known after all ranks were asked for
-		if !known {
-			number = int64(len(numbers))
-			numbers[string(key)] = number
-		}
-		return number, all
+		number, _ := symmetry.NumberText(numbers, key) // all are known after all ranks were asked for
+		return int64(number), append(peers, own...)
 	}
 }
 
 // sentToPlaces numbers what each role sends to the peer at each place: connections and rounds.
 func sentToPlaces(s *Schedule) [][]int32 {
-	numbers, list := map[string]int32{}, make([][]int32, s.Roles())
+	numbers, list := symmetry.Colours[string]{}, make([][]int32, s.Roles())
 	var step Step
 	for role := range list {
 		texts := make([][]byte, mostPeers+1)
@@ -108,11 +101,7 @@ func sentToPlaces(s *Schedule) [][]int32 {
 			}
 		}
 		for _, text := range texts {
-			number, known := numbers[string(text)]
-			if !known {
-				number = int32(len(numbers))
-				numbers[string(text)] = number
-			}
+			number, _ := symmetry.NumberText(numbers, text)
 			list[role] = append(list[role], number)
 		}
 	}

@@ -67,7 +67,7 @@ func (r *sentRounds) walk(rank int32) {
 func (r *sentRounds) wire(rank, lane int32, from Peer) wire {
 	w := wire{from.Rank, from.Lane, rank, lane, from.Class, from.Tag}
 	if group := r.s.Group; group != nil { // the peer's message is rank 0's, translated by the peer
-		w.from, w.to = 0, group.Add(rank, group.Inverse(from.Rank))
+		w.from, w.to = 0, group.Sub(rank, from.Rank)
 	}
 	return w
 }
@@ -82,14 +82,4 @@ func (r *sentRounds) round(w wire, i int) int32 {
 		return rounds[i]
 	}
 	return 0
-}
-
-// Inverse returns the translation that undoes a.
-func (g Group) Inverse(a int32) int32 {
-	sum, weight := int32(0), int32(1)
-	for i := len(g) - 1; i >= 0; i-- {
-		sum += (g[i] - a%g[i]) % g[i] * weight
-		a, weight = a/g[i], weight*g[i]
-	}
-	return sum
 }

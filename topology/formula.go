@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"collsim/symmetry"
 )
 
 // formula computes the nodes, links and routes of a network from their numbers. A graph with a
@@ -30,15 +32,8 @@ type spreader interface {
 // MaxNumbered is the most links of a network that is not listed; a listed one has at most MaxLinks.
 const MaxNumbered = 1<<31 - 1
 
-// Translation moves ranks in one digit of their numbers: it adds Step, modulo Size, to a digit with
-// Size values and weight Weight.
-type Translation struct{ Size, Weight, Step int32 }
-
-// Of returns the image of a rank.
-func (t Translation) Of(rank int32) int32 {
-	digit := rank / t.Weight % t.Size
-	return rank + ((digit+t.Step)%t.Size-digit)*t.Weight
-}
+// A Translation may be an automorphism of a network: see Moves.
+type Translation = symmetry.Translation
 
 // Anchor identifies a link by its kind and by ranks: a translation of these ranks translates the
 // link. So two links of a kind are images of each other if their ranks are.

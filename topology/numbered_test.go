@@ -218,7 +218,7 @@ func TestMoves(t *testing.T) {
 		for weight := int32(1); weight <= n; weight++ {
 			for size := int32(2); size*weight <= n; size++ {
 				for step := int32(1); step < size; step++ {
-					move := Translation{size, weight, step}
+					move := Translation{Size: size, Weight: weight, Step: step}
 					if n%(size*weight) != 0 {
 						continue
 					}

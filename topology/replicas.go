@@ -18,24 +18,21 @@ func (g *Graph) Miniature() (few *Graph, replicas []Replica, ok bool) {
 	if !g.Alike() || len(g.Ranks) < 3 {
 		return nil, nil, false
 	}
-	n := len(g.Ranks)
-	one := Replica{Ranks: 1, Count: n, Times: 1}
+	one := Replica{Ranks: 1, Count: len(g.Ranks), Times: 1}
 	switch f := g.formula.(type) {
 	case *star:
-		less := *f
-		less.ranks = 3
-		one.Out, one.In = []int32{0}, []int32{less.ranks}
-		return newNumbered(g.Preset, 3, &less), []Replica{one}, f.hubs == 1
+		one.Out, one.In, few = []int32{0}, []int32{3}, f.reduced(3)
 	case *everyPair:
-		less := *f
-		less.ranks = 3
-		one.Out, one.In, one.Times = []int32{0}, []int32{2}, n-1 // 0->1, 2->0
-		return newNumbered(g.Preset, 3, &less), []Replica{one}, true
+		one.Times = len(g.Ranks) - 1
+		one.Out, one.In, few = []int32{0}, []int32{2}, f.reduced(3) // 0->1, 2->0
 	case *cluster:
 		replicas, ok = f.replicas()
 		return f.two.Clone(), replicas, ok
+	default:
+		return nil, nil, false
 	}
-	return nil, nil, false
+	few.Preset = g.Preset
+	return few, []Replica{one}, g.formula.(exchangeable).isExchangeable()
 }
 
 // Extremes returns a rank with the shortest route from rank 0, and one with the longest. The

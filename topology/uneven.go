@@ -8,6 +8,7 @@ import (
 
 	"collsim/internal/nearest"
 	"collsim/internal/prose"
+	"collsim/symmetry"
 )
 
 // uneven holds the nodes of a cluster whose nodes differ.
@@ -75,22 +76,21 @@ func (p *Params) unevenly(c *parts) error {
 		return err
 	}
 	u := &uneven{}
-	known := map[string]int32{}
+	colours := symmetry.Colours[string]{}
 	for node := range p.Nodes {
 		size := 0
 		if p.Sizes != nil {
 			size = p.Sizes[node]
 		}
-		key := fmt.Sprint(size, absent[node])
-		if _, ok := known[key]; !ok {
+		is, isNew := colours.Number(fmt.Sprint(size, absent[node]))
+		if isNew {
 			k, err := p.kindWith(size, c.attached, absent[node])
 			if err != nil {
 				return err
 			}
-			known[key] = int32(len(u.kinds))
 			u.kinds = append(u.kinds, k)
 		}
-		u.is = append(u.is, known[key])
+		u.is = append(u.is, is)
 	}
 	u.number()
 	c.uneven = u
@@ -246,7 +246,7 @@ func (p *parts) apart() (from, to int32, ok bool) {
 	}
 	part := p.network.components()
 	var sorts []nicSort
-	known := map[string]int{}
+	colours := symmetry.Colours[string]{}
 	for node := range p.nodes {
 		k := p.of(node)
 		if k.gpus == 0 {
@@ -266,12 +266,10 @@ func (p *parts) apart() (from, to int32, ok bool) {
 			slices.Sort(*list)
 			*list = slices.Compact(*list)
 		}
-		key := fmt.Sprint(s.out, s.in)
-		if i, isKnown := known[key]; isKnown {
+		if i, isNew := colours.Number(fmt.Sprint(s.out, s.in)); !isNew {
 			sorts[i].other = s.first
 			continue
 		}
-		known[key] = len(sorts)
 		sorts = append(sorts, s)
 	}
 	for i := range sorts {

@@ -17,6 +17,11 @@ type dimension struct {
 	block        int32 // first link to the next coordinate
 }
 
+// by returns the node that is so many coordinates further, around the end.
+func (d dimension) by(v, step int32) int32 {
+	return Translation{Size: d.size, Weight: d.stride, Step: step}.Of(v)
+}
+
 // newWrapped returns the grid of dimensions, in the order of their links. Dimensions of one
 // coordinate have none.
 func newWrapped(ranks int32, like Link, dims ...dimension) *wrapped {
@@ -60,7 +65,7 @@ func (w *wrapped) link(i int32) Link {
 	if block > d.block {
 		step = d.size - 1
 	}
-	l.From, l.To, l.Port = v, Translation{d.size, d.stride, step}.Of(v), block
+	l.From, l.To, l.Port = v, d.by(v, step), block
 	return l
 }
 
@@ -74,7 +79,7 @@ func (w *wrapped) route(src, dst int32, buf []int32) []int32 {
 		}
 		for range ahead {
 			buf = append(buf, block*w.ranks+src)
-			src = Translation{d.size, d.stride, step}.Of(src)
+			src = d.by(src, step)
 		}
 	}
 	return buf

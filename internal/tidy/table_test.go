@@ -30,10 +30,11 @@ func table() []row {
 		{path: "collective/calls", ours: "collective"},
 		{path: "comm/group", ours: "collective dtype"},
 		{path: "comm/symmetric", ours: "collective dtype comm/group"},
-		{path: "schedule", ours: "collective dtype kernel unit internal/parallel"},
+		{path: "symmetry"},
+		{path: "schedule", ours: "collective dtype kernel symmetry unit internal/parallel"},
 		{path: "proof", ours: "schedule collective dtype kernel unit"},
 		{path: "kernel", ours: "collective dtype unit internal/cpu internal/parallel"},
-		{path: "topology", ours: "unit"},
+		{path: "topology", ours: "symmetry unit"},
 		{path: "topology/...", ours: "topology unit"},
 		{path: "device", ours: "dtype unit"},
 		{path: "machine", ours: "topology device unit",
@@ -76,7 +77,7 @@ func table() []row {
 		{path: "sim/model",
 			ours: "sim/internal/flat schedule kernel topology device dtype trace unit"},
 		{path: "sim/event", ours: toEngine},
-		{path: "sim/fold", ours: toEngine + " sim/internal/ramp topology"},
+		{path: "sim/fold", ours: toEngine + " sim/internal/ramp symmetry topology"},
 		{path: "sim/sweep", ours: toEngine},
 		{path: "sim/critical", ours: "sim/model unit"},
 		{path: "sim/activity", ours: "sim/model unit"},
@@ -114,7 +115,7 @@ func table() []row {
 		{path: "compare", ours: "fidelity formats/measured unit"},
 		{path: "diagnose", ours: "collective fidelity scenarios topology unit"},
 		{path: "shards"},
-		{path: "plots", ours: "trace topology unit",
+		{path: "plots", ours: "trace symmetry topology unit",
 			modules: []string{"gonum.org/v1/plot",
 				"golang.org/x/image/font", "golang.org/x/image/math/fixed", // plot's fonts
 				"github.com/golang/freetype/raster", // what plot draws PNG with, but in integers
@@ -223,8 +224,9 @@ func mayUse(modules []string, path string) bool {
 // deterministic are the packages whose results must not depend on the order of a map: they and the
 // packages below them.
 func deterministic() []string {
-	return []string{"unit", "dtype", "collective", "schedule", "proof", "topology", "device",
-		"kernel", "algos", "reference", "trace", "sim", "fidelity", "bounds", "run", "report", "."}
+	return []string{"unit", "dtype", "collective", "symmetry", "schedule", "proof", "topology",
+		"device", "kernel", "algos", "reference", "trace", "sim", "fidelity", "bounds", "run",
+		"report", "."}
 }
 
 // commands are the packages that may print: they and the packages below them.
@@ -243,8 +245,8 @@ func readers() []string { return []string{"internal/input", "hw/lab", "internal/
 
 // rounded are the packages in which a float must round alike on every processor.
 func rounded() []string {
-	return []string{"unit", "dtype", "collective", "schedule", "proof", "topology", "device",
-		"bounds", "kernel",
+	return []string{"unit", "dtype", "collective", "symmetry", "schedule", "proof", "topology",
+		"device", "bounds", "kernel",
 		"algos", "reference", "trace", "sim", "scenarios", "fidelity", "run", "report", "."}
 }
 

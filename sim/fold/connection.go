@@ -99,10 +99,10 @@ func (e *engine) fill(i int32) {
 	}
 	for k := range a.step.Send {
 		p := &a.step.Send[k].Peer
-		class, element := e.sym.place(p.Rank)
-		me, mine := e.sym.place(e.sym.reps[l.class])
+		class, element := e.sym.Place(p.Rank)
+		me, mine := e.sym.Place(e.sym.Reps[l.class])
 		c := e.connect(connectionKey{class*e.perRank + p.Lane,
-			e.sym.rank(me, e.sym.less(mine, element)), l.index, p.Class, p.Tag})
+			e.sym.Rank(me, e.sym.Sub(mine, element)), l.index, p.Class, p.Tag})
 		if e.conns[c].route < 0 {
 			e.conns[c].route = e.net.route(l.class, p.Rank)
 		}
@@ -115,7 +115,7 @@ func (e *engine) connect(key connectionKey) int32 {
 	if c, ok := e.connBy[key]; ok {
 		return c
 	}
-	class, _ := e.sym.place(key.rank)
+	class, _ := e.sym.Place(key.rank)
 	c := connection{key: key, src: class*e.perRank + key.lane, dst: key.dst, route: -1,
 		queue: flat.NewChain(), slots: exchange.NewSlots(e.rules.Slots(key.class))}
 	i := int32(len(e.conns))

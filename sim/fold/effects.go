@@ -35,25 +35,25 @@ const neverReceived = "a message is never received"
 // emit has an effect on the other end of a connection.
 func (q *refinement) emit(class int32, w wire, x effect) {
 	found := int32(0)
-	for _, e := range q.edges[class][w.place] {
-		other := &q.scripts[q.classes[e.class].script]
+	for _, e := range q.Edges[class][w.place] {
+		other := &q.scripts[q.classes[e.Class].script]
 		list := other.ins
 		if x.kind == slotFree {
 			list = other.outs
 		}
-		end := find(list, e.back, w)
+		end := find(list, e.Label, w)
 		if end < 0 {
 			q.why = neverReceived
 			return
 		}
-		x.from, x.place, x.to, x.end, x.line = class, w.place, e.class, end, end
+		x.from, x.place, x.to, x.end, x.line = class, w.place, e.Class, end, end
 		if x.kind == asks {
-			x.line = e.back
+			x.line = e.Label
 		}
 		q.effects = append(q.effects, x)
-		found += e.count
+		found += e.Count
 	}
-	if found != q.size(class) {
+	if found != q.Size(class) {
 		q.why = neverReceived
 	}
 }
@@ -89,7 +89,7 @@ func (q *refinement) deliver() (any bool) {
 			rest[last].line == e.line
 		switch {
 		case covered == 0:
-		case covered == q.size(e.to) && !waits:
+		case covered == q.Size(e.to) && !waits:
 			q.apply(&e)
 			any = true
 		default:
@@ -112,7 +112,7 @@ func (e *effect) same(o *effect) bool {
 }
 
 // covers counts the ranks of its class that an effect reaches.
-func (q *refinement) covers(e *effect) int32 { return q.count(e.to, q.placeOf(e), e.from, e.place) }
+func (q *refinement) covers(e *effect) int32 { return q.Count(e.to, q.placeOf(e), e.from, e.place) }
 
 // placeOf returns the place at which the affected ranks have the peer that caused the effect.
 func (q *refinement) placeOf(e *effect) int32 {
@@ -164,15 +164,15 @@ func (q *refinement) part(e *effect) {
 // divideBy divides a class by the classes of its members' peers at a place.
 func (q *refinement) divideBy(class, place int32, such func(class, back int32) bool) {
 	q.divideAs(class, func(rank int32) bool {
-		at := q.first[rank] + place
-		return such(q.of[q.peers[at]], q.back[at])
+		at := q.First[rank] + place
+		return such(q.Of[q.To[at]], int32(q.Back[at]))
 	})
 }
 
 // divideAs splits a class as divide does: such selects the members of one part. The new class gets
 // a copy of the state and of the effects that are still to come from or to the class.
 func (q *refinement) divideAs(class int32, such func(rank int32) bool) {
-	fresh := q.divide(class, such)
+	fresh := q.Divide(class, such)
 	q.classes = append(q.classes, q.classes[class].clone())
 	if q.classes[fresh].isAwake {
 		q.awake = append(q.awake, fresh)

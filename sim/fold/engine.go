@@ -5,6 +5,7 @@ import (
 	"collsim/sim/internal/exchange"
 	"collsim/sim/internal/flat"
 	"collsim/sim/model"
+	"collsim/symmetry"
 	"collsim/unit"
 )
 
@@ -15,7 +16,7 @@ import (
 // lane's rank.
 type engine struct {
 	rules  model.Rules
-	sym    *symmetry
+	sym    *symmetry.Subgroup
 	net    *links
 	slices int32
 	totals model.Totals // of the representatives
@@ -118,7 +119,7 @@ const (
 	unknown unit.Bytes = -2 // the step does not say; the messages received do
 )
 
-func newEngine(s *schedule.Schedule, env *model.Env, sym *symmetry, net *links) *engine {
+func newEngine(s *schedule.Schedule, env *model.Env, sym *symmetry.Subgroup, net *links) *engine {
 	e := &engine{rules: model.NewRules(s, env), sym: sym, net: net, slices: int32(s.Slices),
 		actionBy: map[[2]int32]int32{}, connBy: map[connectionKey]int32{}, mostConns: fewConns,
 		messages: flat.NewPool[message](0), marks: exchange.NewMarks(0),
@@ -127,7 +128,7 @@ func newEngine(s *schedule.Schedule, env *model.Env, sym *symmetry, net *links) 
 	for i := range e.links {
 		e.links[i].Link = net.network.Links[i]
 	}
-	for class, rank := range sym.reps {
+	for class, rank := range sym.Reps {
 		p := s.Program(int(rank))
 		e.programs, e.perRank = append(e.programs, p), int32(p.Lanes())
 		for i := range p.Lanes() {
@@ -289,7 +290,7 @@ func (e *engine) moved(l *lane, a *action) (unit.Bytes, unit.Time) {
 	for len(a.sizes) <= int(slice) {
 		a.sizes = append(a.sizes, size{bytes: notYet})
 	}
-	s, rank := &a.sizes[slice], e.sym.reps[l.class]
+	s, rank := &a.sizes[slice], e.sym.Reps[l.class]
 	if s.bytes == notYet {
 		n, known := e.rules.Size(schedule.Spot{Rank: int(rank), Channel: int(l.channel),
 			Slice: int(slice)}, &a.step)

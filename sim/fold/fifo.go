@@ -96,7 +96,7 @@ func (e *engine) firstLink(i int32, start, over model.Moment) {
 	p.isFirst = false
 	m, from, to := p.message, p.from, p.to
 	x := e.messages.At(m)
-	path, rank := &e.net.network.Routes[x.route], e.sym.reps[e.lanes[x.lane].class]
+	path, rank := &e.net.network.Routes[x.route], e.sym.Reps[e.lanes[x.lane].class]
 	before, put := e.rules.Pace(rank, x.peers, from), e.rules.Pace(rank, x.peers, to)
 	p.tail = model.Later(over, model.PutOut(start, x.since, false, before, put))
 	leaves := model.Leaves(start, e.rules.Lead(rank, x.peers, path.Slowest, from),

@@ -3,6 +3,7 @@ package fold
 import (
 	"collsim/sim/internal/flat"
 	"collsim/sim/model"
+	"collsim/symmetry"
 	"collsim/unit"
 )
 
@@ -92,13 +93,13 @@ func (q *refinement) wire(f flowEnd) wire {
 }
 
 // other returns the opposite end of a flow: in the class of the peers at an edge.
-func (q *refinement) other(w wire, f flowEnd, e *edge) flowEnd {
-	x := &q.scripts[q.classes[e.class].script]
+func (q *refinement) other(w wire, f flowEnd, e *symmetry.Edge) flowEnd {
+	x := &q.scripts[q.classes[e.Class].script]
 	list := x.outs
 	if f.way == up {
 		list = x.ins
 	}
-	return flowEnd{spokeOf{e.class, 1 - f.way}, find(list, e.back, w)}
+	return flowEnd{spokeOf{e.Class, 1 - f.way}, find(list, e.Label, w)}
 }
 
 // change notes that a link has to be looked at.
@@ -264,8 +265,8 @@ func (q *refinement) reach() {
 		for _, end := range q.spoke(s).flows {
 			f := flowEnd{s, end}
 			*q.level(f) = level{}
-			for _, e := range q.edges[s.class][q.wire(f).place] {
-				add(spokeOf{e.class, 1 - s.way})
+			for _, e := range q.Edges[s.class][q.wire(f).place] {
+				add(spokeOf{e.Class, 1 - s.way})
 			}
 		}
 	}
@@ -306,8 +307,8 @@ func (q *refinement) freeze(rate uint64) bool {
 	}
 	for _, f := range q.frozen {
 		w := q.wire(f)
-		for i := range q.edges[f.class][w.place] {
-			e := &q.edges[f.class][w.place][i]
+		for i := range q.Edges[f.class][w.place] {
+			e := &q.Edges[f.class][w.place][i]
 			other := q.other(w, f, e)
 			l := q.level(other)
 			if l.rate > 0 {
@@ -316,19 +317,19 @@ func (q *refinement) freeze(rate uint64) bool {
 			if l.covered == 0 {
 				q.covered = append(q.covered, other)
 			}
-			l.covered += e.count
+			l.covered += e.Count
 		}
 	}
 	for _, f := range q.covered {
 		l := q.level(f)
-		if l.covered == q.size(f.class) {
+		if l.covered == q.Size(f.class) {
 			l.rate = rate
 			q.frozen = append(q.frozen, f)
 			continue
 		}
 		w := q.wire(f)
 		q.divideBy(f.class, w.place, func(class, back int32) bool {
-			return q.level(q.other(w, f, &edge{class: class, back: back})).rate > 0
+			return q.level(q.other(w, f, &symmetry.Edge{Class: class, Label: back})).rate > 0
 		})
 		return false
 	}

@@ -63,7 +63,7 @@ func (e *engine) inject(m int32, at model.Moment) {
 		return
 	}
 	latency := path.Latency
-	gone := at.Plus(e.rules.Pace(e.sym.reps[e.lanes[x.lane].class], x.peers, x.carried))
+	gone := at.Plus(e.rules.Pace(e.sym.Reps[e.lanes[x.lane].class], x.peers, x.carried))
 	e.left(m, gone)
 	e.arrived(m, gone.Plus(latency))
 }
@@ -71,7 +71,7 @@ func (e *engine) inject(m int32, at model.Moment) {
 // startFlow puts a flow on its links.
 func (e *engine) startFlow(m int32) {
 	x := e.messages.At(m)
-	e.fair.Begin(m, x.route, e.rules.PaceRate(e.sym.reps[e.lanes[x.lane].class], x.peers),
+	e.fair.Begin(m, x.route, e.rules.PaceRate(e.sym.Reps[e.lanes[x.lane].class], x.peers),
 		x.carried)
 }
 

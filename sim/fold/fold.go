@@ -5,6 +5,7 @@ import (
 
 	"collsim/schedule"
 	"collsim/sim/model"
+	"collsim/symmetry"
 	"collsim/unit"
 )
 
@@ -47,11 +48,11 @@ func simulate(s *schedule.Schedule, env *model.Env, log *model.Log, most int64) 
 	}
 	why := "no two ranks are alike"
 	for _, mods := range subgroups(s.Group) {
-		sym := newSymmetry(s.Group, mods)
-		if !sym.holds(env) {
+		sym := symmetry.NewSubgroup(s.Group, mods)
+		if !isAlike(sym, env) {
 			continue
 		}
-		net := newLinks(sym, env.Graph, sym.moves(env.Graph))
+		net := newLinks(sym, env.Graph, isMoved(env.Graph, sym, env.Graph.Moves))
 		if !net.visit(s) {
 			why = "routes of ranks differ"
 			continue
@@ -94,8 +95,9 @@ func Classes(s *schedule.Schedule, env *model.Env) int {
 		return rolesClasses(s, env)
 	}
 	for _, mods := range subgroups(s.Group) {
-		if sym := newSymmetry(s.Group, mods); sym.moves(env.Graph) && sym.holds(env) {
-			return len(sym.reps)
+		sym := symmetry.NewSubgroup(s.Group, mods)
+		if isMoved(env.Graph, sym, env.Graph.Moves) && isAlike(sym, env) {
+			return len(sym.Reps)
 		}
 	}
 	return 0
@@ -140,7 +142,7 @@ func other(step *schedule.Step) bool {
 func (l *links) visit(s *schedule.Schedule) bool {
 	var step schedule.Step
 	seen := map[int32]struct{}{} // ranks that a class sends to
-	for class, rank := range l.sym.reps {
+	for class, rank := range l.sym.Reps {
 		p := s.Program(int(rank))
 		steady := map[int32]bool{}
 		clear(seen)
@@ -174,13 +176,13 @@ func (l *links) visit(s *schedule.Schedule) bool {
 
 // finished sums up a run that has ended, for all ranks: by classes.
 func (e *engine) finished() *model.Totals {
-	r, times := e.totals, len(e.sym.elements)
+	r, times := e.totals, len(e.sym.Elements)
 	r.Steps *= int64(times)
 	r.Messages *= int64(times)
 	r.BytesSent *= unit.Bytes(times)
 	sym, net := e.sym, e.net
 	class := func(rank int) int {
-		class, _ := sym.place(int32(rank))
+		class, _ := sym.Place(int32(rank))
 		return int(class)
 	}
 	members := func(orbit int, visit func(link int)) {
@@ -188,7 +190,7 @@ func (e *engine) finished() *model.Totals {
 			visit(int(net.at(int32(orbit), int32(n))))
 		}
 	}
-	r.Folded = model.NewFolded(sym.group.Order(), net.graph.NumLinks(), class, members)
+	r.Folded = model.NewFolded(sym.Group.Order(), net.graph.NumLinks(), class, members)
 	f := r.Folded
 	f.Lanes = int(e.perRank)
 	for i := range e.lanes {

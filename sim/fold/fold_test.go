@@ -1,11 +1,9 @@
 package fold
 
 import (
-	"cmp"
 	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,6 +14,7 @@ import (
 	"collsim/sim/event"
 	"collsim/sim/model"
 	"collsim/sim/simtest"
+	"collsim/symmetry"
 	"collsim/topology"
 	"collsim/unit"
 )
@@ -84,7 +83,7 @@ func TestSteady(t *testing.T) {
 				want, err := event.Run(s, &env, nil)
 				require.NoError(t, err)
 				require.Equal(t, want, unfolded(e.finished()))
-				require.Len(t, e.sym.reps, 4)
+				require.Len(t, e.sym.Reps, 4)
 				require.True(t, e.net.moves)
 				require.Positive(t, e.jumps)
 			}
@@ -137,7 +136,7 @@ func TestTwoHalfRings(t *testing.T) {
 		e, err := simulate(s, &env, nil, math.MaxInt64)
 		require.NoError(t, err)
 		require.Equal(t, want, unfolded(e.finished()))
-		require.Len(t, e.sym.reps, ranks/2)
+		require.Len(t, e.sym.Reps, ranks/2)
 	}
 }
 
@@ -216,19 +215,19 @@ func TestNumberedOrbits(t *testing.T) {
 		half := int32(ranks / 2)
 		group := []schedule.Group{{int32(ranks)}, {2, half}, {half, 2}}[rng.IntN(3)]
 		for _, mods := range subgroups(group) {
-			sym := newSymmetry(group, mods)
-			net := newLinks(sym, env.Graph, sym.moves(env.Graph))
+			sym := symmetry.NewSubgroup(group, mods)
+			net := newLinks(sym, env.Graph, isMoved(env.Graph, sym, env.Graph.Moves))
 			if !net.moves {
 				continue
 			}
 			known++
 			listed := env.Graph.Clone()
 			listed.Links()
-			all := newLinks(sym, listed, sym.moves(listed))
+			all := newLinks(sym, listed, isMoved(listed, sym, listed.Moves))
 			require.False(t, all.moves)
 			for range 20 {
-				class, dst := int32(rng.IntN(len(sym.reps))), int32(rng.IntN(ranks))
-				if sym.reps[class] == dst {
+				class, dst := int32(rng.IntN(len(sym.Reps))), int32(rng.IntN(ranks))
+				if sym.Reps[class] == dst {
 					continue
 				}
 				require.True(t, net.holds(class, dst))
@@ -243,66 +242,20 @@ func TestNumberedOrbits(t *testing.T) {
 			for h := range net.hops {
 				a, b := &all.hops[h], &net.hops[h]
 				require.Equal(t, [2]int32{a.orbit, a.from}, [2]int32{b.orbit, b.from})
-				for n := range int32(len(sym.elements)) {
+				for n := range int32(len(sym.Elements)) {
 					link := net.at(b.orbit, n)
 					orbit, number := net.place(link, place{})
 					require.Equal(t, [2]int32{b.orbit, n}, [2]int32{orbit, number})
-					require.Equal(t, all.at(a.orbit, sym.sum(a.number, sym.less(n, b.number))), link)
+					require.Equal(t, all.at(a.orbit, sym.Add(a.number, sym.Sub(n, b.number))), link)
 				}
 				if b.from >= 0 { // the link before this one's number 0, and its port
 					require.Equal(t, net.port(b.from, b.before), b.port)
-					zero := sym.less(0, b.number)
-					require.Equal(t, all.at(a.from, sym.sum(sym.sum(a.before, a.number), zero)),
+					zero := sym.Sub(0, b.number)
+					require.Equal(t, all.at(a.from, sym.Add(sym.Add(a.before, a.number), zero)),
 						net.at(b.from, b.before))
 				}
 			}
 		}
 	}
 	require.Greater(t, known, 30)
-}
-
-// TestSubgroups: the largest subgroups are those that are found where all are listed.
-func TestSubgroups(t *testing.T) {
-	rng := rand.New(rand.NewPCG(6, 7))
-	for range 300 {
-		group := schedule.Group{}
-		for range 1 + rng.IntN(7) {
-			group = append(group, []int32{1, 2, 2, 3, 4, 6, 12}[rng.IntN(7)])
-		}
-		require.Equal(t, naiveSubgroups(group), subgroups(group), group)
-	}
-	flips := schedule.Group(slices.Repeat([]int32{2}, 20))
-	require.Len(t, subgroups(flips), mostTries)
-	require.Equal(t, slices.Repeat([]int32{1}, 20), subgroups(flips)[0])
-}
-
-// naiveSubgroups lists all of them, and takes the first.
-func naiveSubgroups(group schedule.Group) [][]int32 {
-	list := [][]int32{{}}
-	for _, d := range group {
-		var longer [][]int32
-		for _, mods := range list {
-			for m := int32(1); m <= d; m++ {
-				if d%m == 0 {
-					longer = append(longer, append(slices.Clone(mods), m))
-				}
-			}
-		}
-		list = longer
-	}
-	classes := func(mods []int32) int {
-		n := 1
-		for _, m := range mods {
-			n *= int(m)
-		}
-		return n
-	}
-	slices.SortStableFunc(list, func(a, b []int32) int {
-		return cmp.Compare(classes(a), classes(b))
-	})
-	order := group.Order()
-	list = slices.DeleteFunc(list, func(mods []int32) bool {
-		return classes(mods) > min(order/2, mostClasses)
-	})
-	return list[:min(len(list), mostTries)]
 }

@@ -82,7 +82,7 @@ func TestMemoryOfAnAllToAll(t *testing.T) {
 	want, err := event.Run(s, &env, nil)
 	require.NoError(t, err)
 	require.Equal(t, want, unfolded(e.finished()))
-	require.Len(t, e.sym.reps, 16)
+	require.Len(t, e.sym.Reps, 16)
 	sent := 16 * (ranks - 1)
 	for what, n := range map[string]int{"connections": len(e.conns), "marks": e.marks.Len(),
 		"routes": len(e.net.network.Routes), "links of routes": len(e.net.path) / 6} {

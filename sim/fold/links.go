@@ -2,6 +2,7 @@ package fold
 
 import (
 	"collsim/sim/model"
+	"collsim/symmetry"
 	"collsim/topology"
 	"collsim/unit"
 )
@@ -12,7 +13,7 @@ import (
 // that an element takes them to, cross links of the same orbits, alike and as far apart. A network
 // that knows itself what moves it into itself need not be looked at but once for each orbit.
 type links struct {
-	sym    *symmetry
+	sym    *symmetry.Subgroup
 	graph  *topology.Graph
 	orbits int
 
@@ -58,7 +59,7 @@ type hop struct {
 	from, before, port int32
 }
 
-func newLinks(sym *symmetry, g *topology.Graph, moves bool) *links {
+func newLinks(sym *symmetry.Subgroup, g *topology.Graph, moves bool) *links {
 	l := &links{sym: sym, graph: g, moves: moves, byLinks: map[[2]int32]int32{},
 		ordered: map[[4]int32]bool{}}
 	if l.moves {
@@ -78,7 +79,7 @@ func (l *links) holds(class, dst int32) bool {
 	if !l.moves && !l.follow(class, dst) {
 		return false
 	}
-	l.look(l.sym.reps[class], dst)
+	l.look(l.sym.Reps[class], dst)
 	return true
 }
 
@@ -109,7 +110,7 @@ func (l *links) hop(from int32, p place, link int32) hop {
 	if from >= 0 {
 		last := &l.hops[from]
 		h.from = last.orbit
-		h.before = l.sym.less(last.number, h.number)
+		h.before = l.sym.Sub(last.number, h.number)
 		h.port = l.port(last.orbit, h.before)
 	}
 	return h
@@ -120,7 +121,7 @@ func (l *links) hop(from int32, p place, link int32) hop {
 // REQUIRES: holds has reported true.
 func (l *links) route(class, dst int32) int32 {
 	n := &l.network
-	src := l.sym.reps[class]
+	src := l.sym.Reps[class]
 	l.look(src, dst)
 	number, isNew := l.take(len(l.here))
 	if isNew {
@@ -190,10 +191,10 @@ func (l *links) place(link int32, p place) (orbit, number int32) {
 func (l *links) see(link int32) (s seen, number int32) {
 	a := l.graph.Anchor(link)
 	s = seen{kind: a.Kind, to: -1}
-	s.class, number = l.sym.place(a.Rank)
+	s.class, number = l.sym.Place(a.Rank)
 	if a.To >= 0 {
-		to, far := l.sym.place(a.To)
-		s.to, s.far = to, l.sym.less(far, number)
+		to, far := l.sym.Place(a.To)
+		s.to, s.far = to, l.sym.Sub(far, number)
 	}
 	return s, number
 }
@@ -216,10 +217,10 @@ func (l *links) port(orbit, number int32) int32 { return l.graph.Link(l.at(orbit
 // group has several digits, since digits do not carry into each other.
 func (l *links) lowest(orbit int32) int32 {
 	link := l.at(orbit, 0)
-	if l.moves && (!l.places[orbit].isPair || len(l.sym.group) == 1) {
+	if l.moves && (!l.places[orbit].isPair || len(l.sym.Group) == 1) {
 		return link
 	}
-	for n := range l.sym.elements {
+	for n := range l.sym.Elements {
 		link = min(link, l.at(orbit, int32(n)))
 	}
 	return link
@@ -229,21 +230,21 @@ func (l *links) lowest(orbit int32) int32 {
 func (l *links) at(orbit, number int32) int32 {
 	if l.moves {
 		p, s := &l.places[orbit], l.sym
-		move := s.elements[s.less(number, p.number)]
-		l.all = l.graph.Route(int(s.group.Add(p.src, move)), int(s.group.Add(p.dst, move)), l.all[:0])
+		move := s.Elements[s.Sub(number, p.number)]
+		l.all = l.graph.Route(int(s.Group.Add(p.src, move)), int(s.Group.Add(p.dst, move)), l.all[:0])
 		return l.all[p.hop]
 	}
-	return l.of[int(orbit)*len(l.sym.elements)+int(number)]
+	return l.of[int(orbit)*len(l.sym.Elements)+int(number)]
 }
 
 // follow looks at the routes that all elements take one to. New links become orbits. It reports
 // whether the symmetry holds.
 func (l *links) follow(class, dst int32) bool {
-	to, far := l.sym.place(dst)
+	to, far := l.sym.Place(dst)
 	l.all = l.all[:0]
 	each := 0 // links of a route
-	for e := range int32(len(l.sym.elements)) {
-		l.all = l.graph.Route(int(l.sym.rank(class, e)), int(l.sym.rank(to, l.sym.sum(far, e))), l.all)
+	for e := range int32(len(l.sym.Elements)) {
+		l.all = l.graph.Route(int(l.sym.Rank(class, e)), int(l.sym.Rank(to, l.sym.Add(far, e))), l.all)
 		if e == 0 {
 			each = len(l.all)
 		}
@@ -255,7 +256,7 @@ func (l *links) follow(class, dst int32) bool {
 		if l.orbit[from] < 0 {
 			l.add(from)
 		}
-		for e := 1; e < len(l.sym.elements); e++ {
+		for e := 1; e < len(l.sym.Elements); e++ {
 			if !l.alike(from, l.all[e*each+i], int32(e)) {
 				return false
 			}
@@ -267,7 +268,7 @@ func (l *links) follow(class, dst int32) bool {
 // add makes a link number 0 of a new orbit.
 func (l *links) add(link int32) {
 	n := len(l.of)
-	l.of = append(l.of, make([]int32, len(l.sym.elements))...)
+	l.of = append(l.of, make([]int32, len(l.sym.Elements))...)
 	for i := range l.of[n:] {
 		l.of[n+i] = -1
 	}
@@ -279,12 +280,12 @@ func (l *links) add(link int32) {
 
 // alike notes that an element takes a link of an orbit to another, and reports whether that can be.
 func (l *links) alike(from, to, element int32) bool {
-	orbit, number := l.orbit[from], l.sym.sum(l.number[from], element)
+	orbit, number := l.orbit[from], l.sym.Add(l.number[from], element)
 	if l.orbit[to] >= 0 {
 		return l.orbit[to] == orbit && l.number[to] == number
 	}
 	a, b := l.graph.Link(from), l.graph.Link(to)
-	place := &l.of[int(orbit)*len(l.sym.elements)+int(number)]
+	place := &l.of[int(orbit)*len(l.sym.Elements)+int(number)]
 	if a.Bandwidth != b.Bandwidth || a.Latency != b.Latency || *place >= 0 {
 		return false
 	}
@@ -300,8 +301,8 @@ func (l *links) inOrder(a, b *hop) bool {
 		return known
 	}
 	same := true
-	for e := range int32(len(l.sym.elements)) {
-		x, y := l.port(key[0], l.sym.sum(a.before, e)), l.port(key[2], l.sym.sum(b.before, e))
+	for e := range int32(len(l.sym.Elements)) {
+		x, y := l.port(key[0], l.sym.Add(a.before, e)), l.port(key[2], l.sym.Add(b.before, e))
 		if same = (x < y) == (a.port < b.port); !same {
 			break
 		}

@@ -51,10 +51,10 @@ func Record(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals
 
 // watch has the engine write a log, in place of what another run has written there.
 func (e *engine) watch(log *model.Log) {
-	*log = model.Log{Details: []model.Detail{}, Alike: int32(len(e.sym.elements))}
+	*log = model.Log{Details: []model.Detail{}, Alike: int32(len(e.sym.Elements))}
 	for i := range e.lanes {
 		l := &e.lanes[i]
-		log.Lanes = append(log.Lanes, model.LaneRecord{Rank: e.sym.reps[l.class], Lane: l.index,
+		log.Lanes = append(log.Lanes, model.LaneRecord{Rank: e.sym.Reps[l.class], Lane: l.index,
 			Begin: l.end.T, End: l.end.T, Last: -1})
 	}
 	e.probe = &probe{e: e, log: log}

@@ -6,6 +6,7 @@ import (
 
 	"collsim/sim/internal/flat"
 	"collsim/sim/model"
+	"collsim/symmetry"
 	"collsim/unit"
 )
 
@@ -93,7 +94,7 @@ func (q *refinement) serve() bool {
 			r := &q.requests[i]
 			q.asked.Push(model.Ask(r.at, 2*r.class+r.way, r.key, i))
 		}
-		rep := q.members(class)[0]
+		rep := q.Members(class)[0]
 		want := q.before(rep, a, b)
 		q.divideAs(class, func(rank int32) bool { return q.before(rank, a, b) != want })
 		return true
@@ -126,7 +127,7 @@ func (q *refinement) order(class int32, all []int32) (a, b int32, differ bool) {
 			places = append(places, p)
 		}
 	}
-	rep := q.members(class)[0]
+	rep := q.Members(class)[0]
 	for i, a := range places {
 		for _, b := range places[:i] {
 			if !q.isOrdered(class, rep, a, b) {
@@ -149,7 +150,7 @@ func (q *refinement) isOrdered(class, rep, a, b int32) bool {
 		return true
 	}
 	want := q.before(rep, a, b)
-	for _, rank := range q.members(class) {
+	for _, rank := range q.Members(class) {
 		if q.before(rank, a, b) != want {
 			return false
 		}
@@ -163,7 +164,7 @@ func (q *refinement) before(rank, a, b int32) bool { return q.port(rank, a) < q.
 
 // port returns the switch port of a rank's peer at a place.
 func (q *refinement) port(rank, place int32) int32 {
-	link, _ := q.rules.Graph.Spokes(q.peersOf(rank)[place])
+	link, _ := q.rules.Graph.Spokes(q.Peers(rank)[place])
 	return link // a star's ports are in the order of its links up
 }
 
@@ -179,20 +180,20 @@ func (q *refinement) carry(r *request) (start, over model.Moment) {
 }
 
 // lead returns the lower bandwidth of two links: up from a class, and down to its peers at an edge.
-func (q *refinement) lead(class int32, e *edge) unit.Rate {
-	return min(q.classes[class].up.bandwidth, q.classes[e.class].down.bandwidth)
+func (q *refinement) lead(class int32, e *symmetry.Edge) unit.Rate {
+	return min(q.classes[class].up.bandwidth, q.classes[e.Class].down.bandwidth)
 }
 
 // alignLeads divides classes whose members have peers at one place over links that are not equally
 // fast: what follows divides these parts further, but joins none.
 func (q *refinement) alignLeads() {
 	for class := int32(0); int(class) < len(q.classes); class++ {
-		for place := int32(0); int(place) < len(q.edges[class]); place++ {
-			list := q.edges[class][place]
+		for place := int32(0); int(place) < len(q.Edges[class]); place++ {
+			list := q.Edges[class][place]
 			for i := range list {
 				if rate := q.lead(class, &list[0]); q.lead(class, &list[i]) != rate {
 					q.divideBy(class, place, func(peer, _ int32) bool {
-						return q.lead(class, &edge{class: peer}) == rate
+						return q.lead(class, &symmetry.Edge{Class: peer}) == rate
 					})
 					place-- // there may be a third rate
 					break
@@ -210,7 +211,7 @@ func (q *refinement) goUp(r request) {
 	before, put := q.rules.Pace(x.rank, r.peers, r.first), q.rules.Pace(x.rank, r.peers, r.last)
 	tail := model.Later(over, model.PutOut(start, r.since, false, before, put))
 	w := x.outs[r.end]
-	there := q.edges[r.class][w.place]
+	there := q.Edges[r.class][w.place]
 	if len(there) == 0 {
 		q.why = neverReceived
 		return

@@ -13,7 +13,7 @@ func (q *refinement) finished() *model.Totals {
 	g := q.rules.Graph
 	var orbits []spokeOf
 	members := func(orbit int, visit func(link int)) {
-		for _, rank := range q.members(orbits[orbit].class) {
+		for _, rank := range q.Members(orbits[orbit].class) {
 			link, below := g.Spokes(rank)
 			if orbits[orbit].way == down {
 				link = below
@@ -21,12 +21,12 @@ func (q *refinement) finished() *model.Totals {
 			visit(int(link))
 		}
 	}
-	r := &model.Totals{Folded: model.NewFolded(len(q.of), g.NumLinks(),
-		func(rank int) int { return int(q.of[rank]) }, members)}
+	r := &model.Totals{Folded: model.NewFolded(len(q.Of), g.NumLinks(),
+		func(rank int) int { return int(q.Of[rank]) }, members)}
 	f := r.Folded
 	f.Lanes = len(q.scripts[0].lanes)
 	for class := range q.classes {
-		c, size := &q.classes[class], int64(q.size(int32(class)))
+		c, size := &q.classes[class], int64(q.Size(int32(class)))
 		for lane := range c.lanes {
 			f.Ends = append(f.Ends, c.lanes[lane].end.T)
 			r.Time = max(r.Time, c.lanes[lane].end.T)

@@ -5,6 +5,7 @@ import (
 
 	"collsim/schedule"
 	"collsim/sim/model"
+	"collsim/symmetry"
 	"collsim/unit"
 )
 
@@ -26,7 +27,7 @@ import (
 type refinement struct {
 	rules   model.Rules
 	scripts []script
-	*partition
+	*symmetry.Partition
 	classes []alike
 	slots   int32
 
@@ -101,7 +102,7 @@ func simulateClasses(s *schedule.Schedule, env *model.Env, most int) (*model.Tot
 	}
 	q := &refinement{rules: model.NewRules(s, env)}
 	var kinds []kind
-	if q.partition, kinds = newPartition(s, env, most); len(kinds) > most {
+	if q.Partition, kinds = newPartition(s, env, most); len(kinds) > most {
 		return nil, &NotFolded{Why: tooMany}
 	}
 	if q.scripts, q.why = scripts(s, &q.rules, kinds); q.why != "" {
@@ -139,7 +140,7 @@ func (q *refinement) begin() {
 	q.looks = looksAnyway
 	for class := range q.scripts {
 		x := &q.scripts[class]
-		c := alike{script: int32(class), went: make([]int32, len(q.edges[class])),
+		c := alike{script: int32(class), went: make([]int32, len(q.Edges[class])),
 			lanes: make([]ownLane, len(x.lanes)),
 			ins:   make([]inEnd, len(x.ins)), outs: make([]outEnd, len(x.outs)),
 			up: newSpoke(x.up), down: newSpoke(x.down)}
@@ -152,7 +153,7 @@ func (q *refinement) begin() {
 		q.classes = append(q.classes, c)
 		for _, actions := range x.lanes {
 			for i := range actions {
-				q.looks += looksPerMessage * int64(len(actions[i].sends)*int(q.size(int32(class))))
+				q.looks += looksPerMessage * int64(len(actions[i].sends)*int(q.Size(int32(class))))
 			}
 		}
 		q.wake(int32(class))

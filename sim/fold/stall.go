@@ -30,25 +30,25 @@ func (e *engine) stall(s *schedule.Schedule) error {
 
 // A lane of any rank is numbered among all, rank by rank: lane is the one that stands for it.
 func (e *engine) lane(at int64) int32 {
-	class, _ := e.sym.place(int32(at / int64(e.perRank)))
+	class, _ := e.sym.Place(int32(at / int64(e.perRank)))
 	return class*e.perRank + int32(at%int64(e.perRank))
 }
 
 // target returns the lane that a waiting lane waits for. Lanes are numbered over all ranks.
 func (e *engine) target(at int64) int64 {
 	rank := int32(at / int64(e.perRank))
-	_, element := e.sym.place(rank)
+	_, element := e.sym.Place(rank)
 	l := &e.lanes[e.lane(at)]
 	if l.waits == forEvent {
 		return int64(rank)*int64(e.perRank) + int64(l.on%e.perRank)
 	}
 	c := &e.conns[l.on]
-	class, far := e.sym.place(c.key.rank)
+	class, far := e.sym.Place(c.key.rank)
 	if l.waits == forMessage {
-		from := e.sym.rank(class, e.sym.sum(far, element))
+		from := e.sym.Rank(class, e.sym.Add(far, element))
 		return int64(from)*int64(e.perRank) + int64(c.key.lane)
 	}
-	to := e.sym.rank(c.dst/e.perRank, e.sym.less(element, far))
+	to := e.sym.Rank(c.dst/e.perRank, e.sym.Sub(element, far))
 	return int64(to)*int64(e.perRank) + int64(c.dst%e.perRank)
 }
 

@@ -4,6 +4,7 @@ import (
 	"collsim/schedule"
 	"collsim/sim/internal/ramp"
 	"collsim/sim/model"
+	"collsim/symmetry"
 	"collsim/unit"
 )
 
@@ -29,7 +30,7 @@ import (
 type uneven struct {
 	rules   model.Rules
 	isFluid bool
-	sym     *symmetry
+	sym     *symmetry.Subgroup
 	net     *links
 	size    int32 // ranks of a class
 	slices  int32
@@ -158,8 +159,8 @@ func startUneven(s *schedule.Schedule, env *model.Env) (*uneven, string) {
 		return nil, why
 	}
 	for _, mods := range cyclic(s.Group) {
-		sym := newSymmetry(s.Group, mods)
-		net := newLinks(sym, env.Graph, sym.movesBut(env.Graph))
+		sym := symmetry.NewSubgroup(s.Group, mods)
+		net := newLinks(sym, env.Graph, isMoved(env.Graph, sym, env.Graph.MovesBut))
 		if !net.visit(s) {
 			continue
 		}
@@ -219,13 +220,13 @@ func cyclic(group schedule.Group) [][]int32 {
 	return list
 }
 
-func newUneven(s *schedule.Schedule, env *model.Env, sym *symmetry, net *links) *uneven {
-	size := int32(len(sym.elements))
+func newUneven(s *schedule.Schedule, env *model.Env, sym *symmetry.Subgroup, net *links) *uneven {
+	size := int32(len(sym.Elements))
 	q := &uneven{rules: model.NewRules(s, env), isFluid: env.Sharing == model.Fluid, sym: sym,
 		net: net, size: size, slices: int32(s.Slices), connBy: map[connectionKey]int32{},
 		most: mostUnevenRamps(size), slotLatency: ramp.Profile(nil).Set(env.Device.SlotLatency)}
 	q.findChanges()
-	for class, rank := range sym.reps {
+	for class, rank := range sym.Reps {
 		p := s.Program(int(rank))
 		q.programs, q.perRank = append(q.programs, p), int32(p.Lanes())
 		q.cuts = append(q.cuts, q.slowAt(int32(class)))
@@ -248,7 +249,7 @@ func newUneven(s *schedule.Schedule, env *model.Env, sym *symmetry, net *links) 
 func (q *uneven) begin(class int32, hasSteps bool) ramp.Profile {
 	var p ramp.Profile
 	for n := range q.size {
-		at := q.rules.Begin(q.sym.rank(class, n), hasSteps).T
+		at := q.rules.Begin(q.sym.Rank(class, n), hasSteps).T
 		const oneRank = 1
 		if p = p.Push(ramp.Ramp{From: n, At: at}, oneRank); len(p) > q.most {
 			q.refuse("too many ranks differ")
@@ -263,9 +264,9 @@ func (q *uneven) slowAt(class int32) (cuts []int32) {
 	if q.rules.Slowdown == nil {
 		return nil
 	}
-	was := q.rules.Slowdown[q.sym.rank(class, 0)]
+	was := q.rules.Slowdown[q.sym.Rank(class, 0)]
 	for n := int32(1); n < q.size; n++ {
-		if now := q.rules.Slowdown[q.sym.rank(class, n)]; now != was {
+		if now := q.rules.Slowdown[q.sym.Rank(class, n)]; now != was {
 			if cuts, was = append(cuts, n), now; len(cuts) > q.most {
 				q.refuse("too many ranks differ")
 				return nil

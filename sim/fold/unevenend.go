@@ -25,15 +25,15 @@ func (q *uneven) finished() *model.Totals {
 			}
 		}
 	}
-	r.Folded = model.NewFolded(sym.group.Order(), q.net.graph.NumLinks(),
+	r.Folded = model.NewFolded(sym.Group.Order(), q.net.graph.NumLinks(),
 		func(rank int) int { return rank }, visit)
 	f := r.Folded
 	f.Lanes = int(q.perRank)
-	f.Ends = make([]unit.Time, sym.group.Order()*f.Lanes)
+	f.Ends = make([]unit.Time, sym.Group.Order()*f.Lanes)
 	for i := range q.lanes {
 		l := &q.lanes[i]
 		l.end.Each(q.size, func(n int32, t unit.Time) {
-			f.Ends[int(sym.rank(l.class, n))*f.Lanes+int(l.index)] = t
+			f.Ends[int(sym.Rank(l.class, n))*f.Lanes+int(l.index)] = t
 			r.Time = max(r.Time, t)
 		})
 	}

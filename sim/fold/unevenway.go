@@ -69,14 +69,14 @@ func (q *uneven) resolve(i int32) {
 	}
 	for k := range a.step.From {
 		if f := &a.step.From[k]; f.Kind == schedule.Message {
-			class, element := q.sym.place(f.Peer.Rank)
+			class, element := q.sym.Place(f.Peer.Rank)
 			a.receives = append(a.receives, q.connect(connectionKey{i, element,
 				class*q.perRank + f.Peer.Lane, f.Peer.Class, f.Peer.Tag}))
 		}
 	}
 	for k := range a.step.Send {
 		d := &a.step.Send[k]
-		class, element := q.sym.place(d.Peer.Rank)
+		class, element := q.sym.Place(d.Peer.Rank)
 		a.sends = append(a.sends, unevenSend{dst: d.Peer.Rank, framing: d.Framing(),
 			conn: q.connect(connectionKey{class*q.perRank + d.Peer.Lane, q.back(element), i,
 				d.Peer.Class, d.Peer.Tag})})
@@ -107,7 +107,7 @@ func (q *uneven) sizeOf(l *unevenLane, a *unevenAction, given unit.Bytes) *uneve
 			return s
 		}
 	}
-	n, known := q.rules.Size(schedule.Spot{Rank: int(q.sym.reps[l.class]),
+	n, known := q.rules.Size(schedule.Spot{Rank: int(q.sym.Reps[l.class]),
 		Channel: int(l.channel), Slice: int(slice)}, &a.step)
 	s := &unevenSize{slice: slice, given: -1, bytes: n}
 	if !known {
@@ -115,7 +115,7 @@ func (q *uneven) sizeOf(l *unevenLane, a *unevenAction, given unit.Bytes) *uneve
 	}
 	for from := range q.pieces(l.class, nil) {
 		s.cost = s.cost.Push(ramp.Ramp{From: from.at,
-			At: q.rules.Cost(q.sym.rank(l.class, from.at), &a.step, s.bytes)}, from.n)
+			At: q.rules.Cost(q.sym.Rank(l.class, from.at), &a.step, s.bytes)}, from.n)
 	}
 	for k := range a.sends {
 		s.ways = append(s.ways, q.figuresOf(l.class, a, &a.sends[k], s.bytes))
@@ -156,14 +156,14 @@ func (q *uneven) figuresOf(class int32, a *unevenAction, to *unevenSend, n unit.
 	if f.carried > model.MostOnLinks {
 		q.refuse("a message is larger than is counted")
 	}
-	q.net.look(q.sym.reps[class], to.dst)
+	q.net.look(q.sym.Reps[class], to.dst)
 	for _, h := range q.net.here {
 		x := &q.net.hops[h]
 		f.hops = append(f.hops, unevenHop{orbit: x.orbit, number: x.number})
 	}
 	isFirst := true
 	for at := range q.pieces(class, f.hops) {
-		rank := q.sym.rank(class, at.at)
+		rank := q.sym.Rank(class, at.at)
 		add := func(p *ramp.Profile, t unit.Time) {
 			*p = p.Push(ramp.Ramp{From: at.at, At: t}, at.n)
 		}

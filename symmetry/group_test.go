@@ -1,4 +1,4 @@
-package schedule
+package symmetry
 
 import (
 	"slices"
@@ -31,6 +31,14 @@ func TestGroup(t *testing.T) {
 					require.Equal(t, (x[i]+y[i])%g[i], sum[i], "%v: %d and %d", g, a, b)
 				}
 				require.Equal(t, a, g.Sub(g.Add(a, b), b), "%v: %d and %d", g, a, b)
+				n := int32(1) // so many move together
+				for a+n < int32(g.Order()) && g.Add(a+n, b)-(a+n) == g.Add(a, b)-a {
+					n++
+				}
+				require.Equal(t, n, g.Together(a, b), "%v: %d and %d", g, a, b)
+				if outer := g.Outermost(b); b > 0 {
+					require.True(t, outer <= b && g.Add(a, b)/outer != a/outer, "%v: %d", g, b)
+				}
 			}
 		}
 	}
