@@ -12,7 +12,7 @@ func mi300x() gpu {
 	return gpu{name: "mi300x", about: "AMD Instinct MI300X OAM, 192 GB",
 		kernels: cdnaKernels("27 %", fitted+"aiter's; of 8-bit floats it has kernels that scale by "+
 			"blocks"),
-		lane:    Value{"lane_rate", "20 GB/s", "assumed: as NVIDIA's Ampere"}, values: []Value{
+		lane: Value{"lane_rate", "20 GB/s", "assumed: as NVIDIA's Ampere"}, values: []Value{
 			{"sms", "304", mi300DS},
 			{"blocks_per_sm", "32", "assumed: as many as waves fit"},
 			{"clock", "2100 MHz", mi300DS},

@@ -21,7 +21,8 @@ type form struct {
 // forms lists all forms; a text has the first that recognises it.
 func forms() []form {
 	return []form{
-		{"collsim's JSON", begins(`^{\s*"(collsim"\s*:|scenario"\s*:\s*"[^"]*"\s*,\s*"(digest|result)"\s*:)`),
+		{"collsim's JSON", begins(`^{\s*"(collsim"\s*:|scenario"\s*:\s*"[^"]*"\s*,\s*` +
+			`"(digest|result)"\s*:)`),
 			readOurJSON},
 		{"NCCL Inspector's JSON", isInspector, readInspector},
 		{"rccl-tests' JSON", begins(`^\[?\s*{[^{}]*"busBw"\s*:`), readFlat},
