@@ -63,7 +63,7 @@ type recorder struct {
 
 // readRecorder reads a dump: an object, or the list of its entries.
 func readRecorder(b *builder, f file, v value) error {
-	own, err := b.own(f)
+	_, err := b.own(f)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func readRecorder(b *builder, f file, v value) error {
 	}
 	r.renumber()
 	r.whole(list)
-	own = b.rank(f.rank)
+	own := b.rank(f.rank)
 	own.Calls = append(own.Calls, r.calls...)
 	return r.marks(v.get("pg_status"), own)
 }
