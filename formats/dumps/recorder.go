@@ -63,8 +63,7 @@ type recorder struct {
 
 // readRecorder reads a dump: an object, or the list of its entries.
 func readRecorder(b *builder, f file, v value) error {
-	_, err := b.own(f)
-	if err != nil {
+	if _, err := b.own(f); err != nil {
 		return err
 	}
 	r := recorder{builder: b, config: v.get("pg_config"), parts: map[[2]int64]int{},
