@@ -169,8 +169,8 @@ const helpText = `collsim simulates collective communication: proof, numbers, ti
   collsim list|schema|version|help    what there is to try; help busbw: a term
 
   --json, --csv FILE|-             JSON instead of the table; a line a result
-  --timeline FILE.svg|png|pdf|-    draw each result, as text with -
-  --trace FILE.pftrace|json        the same for Perfetto
+  --report FILE.html               all of it as a page that can be sent
+  --timeline FILE.svg|-, --trace   draw each result, as text with -; for Perfetto
   --curves, --topology FILE.svg    busbw against size; the network as a picture
   --pivot COLUMN [--across KEY]    a table of swept values, down and across
   --links FILE|-, --numerics       what links carried; what rounding does
