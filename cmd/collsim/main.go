@@ -170,7 +170,7 @@ const helpText = `collsim simulates collective communication: proof, numbers, ti
 
   --json, --csv FILE|-             JSON instead of the table; a line a result
   --report FILE.html               all of it as a page that can be sent
-  --timeline FILE.svg|-, --trace   draw each result, as text with -; for Perfetto
+  --timeline FILE.svg|-, --trace   draw each result, - as text; for Perfetto
   --curves, --topology FILE.svg    busbw against size; the network as a picture
   --pivot COLUMN [--across KEY]    a table of swept values, down and across
   --links FILE|-, --numerics       what links carried; what rounding does
