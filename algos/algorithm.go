@@ -288,7 +288,12 @@ func (a Algorithm) Turned() bool { return a.Turns || a.Of != nil && a.Of.Turns }
 // written returns the plan that Plan writes.
 func (a Algorithm) written(spec collective.Spec, o Options) (schedule.Plan, error) {
 	if o.Channels > 1 || o.Slices > 1 {
-		return schedule.Plan{}, &Unfit{a.Name, "it has neither channels nor slices"}
+		text := "it has neither channels nor slices"
+		channels := func(p Param) bool { return p.Name == "nchannels" }
+		if o.Slices <= 1 && slices.ContainsFunc(a.Params, channels) {
+			text = "it takes no channels; its number of channels is nchannels"
+		}
+		return schedule.Plan{}, &Unfit{a.Name, text}
 	}
 	p := schedule.Plan{Name: a.Name, Spec: spec, Slots: o.Slots}
 	if a.Ordered {

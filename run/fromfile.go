@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -81,9 +83,24 @@ func scenarioFile(scenario, file, resolved string, d *disk) ([]byte, error) {
 	}
 	text, err := d.file(resolved)
 	if err != nil {
-		return nil, formats.Unreadable(err)
+		return nil, fmt.Errorf("%w%s", formats.Unreadable(err), near(resolved, err))
 	}
 	return text, nil
+}
+
+// near suggests the file with the most similar name beside one that is not there.
+func near(name string, err error) string {
+	if !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(filepath.Dir(name), `*?[\`) {
+		return ""
+	}
+	there, err := filepath.Glob(filepath.Join(filepath.Dir(name), "*"))
+	if err != nil {
+		return ""
+	}
+	if found := nearest.To(filepath.Clean(name), there, 1); len(found) > 0 {
+		return "; did you mean " + found[0] + "?"
+	}
+	return ""
 }
 
 func (src *source) decode(o formats.Options) (*formats.File, error) {

@@ -295,12 +295,29 @@ func (k *Key) noneOf(s string, err error) *problem {
 		hint = "known: " + strings.Join(presetNames("topology"), ", ") +
 			"; machines: collsim list machines"
 	}
-	if near := nearest.To(s, k.Values, 1); len(near) > 0 {
+	if whole := partOf(s, k.Values); len(whole) > 0 {
+		hint = "did you mean " + either(whole) + "?"
+	} else if near := nearest.To(s, k.Values, 1); len(near) > 0 {
 		hint = "did you mean " + quoted(near[0]) + "?"
 	} else if table := k.in.elsewhere(k, s); table != "" {
 		hint = quoted(s) + " is for " + table + "; " + hint
 	}
 	return &problem{"no " + what + " of that name", hint}
+}
+
+// partOf returns the few values that have a word as a part between dashes: h100-sxm and h100-pcie
+// have h100.
+func partOf(word string, values []string) (found []string) {
+	for _, v := range values {
+		parts := strings.Split(v, "-")
+		if len(parts) > 1 && slices.Contains(parts, strings.ToLower(word)) {
+			found = append(found, v)
+		}
+	}
+	if len(found) > 4 {
+		return nil
+	}
+	return found
 }
 
 // elsewhere returns the header of a table whose key of the same name has a value, or nothing.

@@ -73,7 +73,9 @@ func (r *run) judge(kind collective.Kind, a Algorithm) (wrong *problem, known bo
 		if !slices.Contains(meant, a.Name) {
 			p := &problem{"no " + kind.String() + " algorithm of that name",
 				kind.String() + " has " + strings.Join(names, ", ")}
-			if near := nearest.To(a.Name, meant, 1); len(near) > 0 {
+			if hint := inLibrary(a.Name, r.libraries[kind]); hint != "" {
+				p.hint = hint
+			} else if near := nearest.To(a.Name, meant, 1); len(near) > 0 {
 				p.hint = "did you mean " + quoted(near[0]) + "? " + p.hint
 			}
 			return p, true
@@ -85,6 +87,25 @@ func (r *run) judge(kind collective.Kind, a Algorithm) (wrong *problem, known bo
 		wrong = &problem{text: answer.Err.Error()}
 	}
 	return wrong, known
+}
+
+// inLibrary suggests a name of the library that a name begins with, or lists all of them: nccl:auto
+// and its like for "nccl" and for "nccl:foo". It is empty for other names.
+func inLibrary(name string, all []string) string {
+	library, short, _ := strings.Cut(name, ":")
+	var names, shorts []string
+	for _, n := range all {
+		if of, one, _ := strings.Cut(n, ":"); of == library {
+			names, shorts = append(names, n), append(shorts, one)
+		}
+	}
+	if near := nearest.To(short, shorts, 1); len(near) > 0 {
+		return "did you mean " + quoted(library+":"+near[0]) + "?"
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "of that library there are " + strings.Join(names, ", ")
 }
 
 // copies reads channels or slices; the algorithm's own parameter of that name is the other place

@@ -116,6 +116,9 @@ func (v *view) missing(table, name, expected, hint string) {
 	if v.d.meant[at] || v.d.meant[table] || name == "bytes" && v.d.meant[join(table, "count")] {
 		return // it is there, misspelt, which has been reported
 	}
+	if it, given := v.item(join(table, "preset")); given && it.value == nil {
+		return // the right preset may have it, or take none
+	}
 	e := &Error{File: v.d.file, Key: v.d.display(at), Text: "missing; " + expected, Hint: hint}
 	if n := v.d.tableNode(table); n != nil && n.file == "" {
 		e.Line = n.line

@@ -30,8 +30,8 @@ func commandDocument(root *cobra.Command) string {
 	b.WriteString("# The command\n\nGenerated from the program; do not edit.\n\n```text\n" + helpText +
 		"```\n")
 	for _, c := range root.Commands() {
-		if c.Name() == "completion" {
-			continue // cobra's
+		if c.Name() == "completion" || c.Hidden {
+			continue // cobra's; for who packs it
 		}
 		fmt.Fprintf(&b, "\n## `collsim %s`\n\n", c.Name())
 		text := c.Long

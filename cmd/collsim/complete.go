@@ -1,13 +1,15 @@
 package main
 
 import (
-	"collsim/formats"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"collsim/collective"
 	"collsim/dtype"
+	"collsim/formats"
+	"collsim/run"
 	"collsim/scenarios"
 )
 
@@ -47,6 +49,26 @@ func complete(begun string, extensions []string) ([]string, cobra.ShellCompDirec
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
+// refuseShells has completion refuse a shell that it knows nothing of.
+func refuseShells(root *cobra.Command) {
+	cmd, _, err := root.Find([]string{"completion"})
+	if err != nil || cmd == root {
+		panic("completion is cobra's") // a command of ours has subcommands
+	}
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		var names []string
+		for _, c := range cmd.Commands() {
+			names = append(names, c.Name())
+		}
+		return &usageError{Text: fmt.Sprintf("completion %s: no completion for that shell", args[0]),
+			Hint: "there are " + strings.Join(names, ", ")}
+	}
+}
+
 // completeValues completes the values of flags that have a few. Cobra remembers them for ever: only
 // a shell that completes needs them.
 func completeValues(cmd *cobra.Command) {
@@ -62,7 +84,8 @@ func completeValues(cmd *cobra.Command) {
 	}
 	for flag, values := range map[string][]string{"as": kinds, "op": ops, "dtype": types,
 		"protocol": {"Simple", "LL", "LL128"}, "runtime": {"msccl", "rccl", "none"},
-		"format": formatNames(cmd.Name()), "hw": executorNames(),
+		"format": formatNames(cmd.Name()), "hw": executorNames(), "kind": kinds,
+		"figure": {"page", "column", "slide"}, "algorithm": algorithmNames(),
 		"pivot":  {"time", "algbw", "busbw", "%bound", "algorithm"},
 		"across": {"bytes", "count", "ranks", "algorithm", "dtype", "kind"}} {
 		if cmd.Flags().Lookup(flag) == nil {
@@ -74,6 +97,78 @@ func completeValues(cmd *cobra.Command) {
 			panic(err) // a flag of ours
 		}
 	}
+}
+
+// completePairs completes the keys and values of --set and --only.
+func completePairs(cmd *cobra.Command) {
+	for flag, complete := range map[string]cobra.CompletionFunc{"set": completeSet,
+		"only": completeOnly} {
+		if cmd.Flags().Lookup(flag) == nil {
+			continue
+		}
+		if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
+			panic(err) // a flag of ours
+		}
+	}
+}
+
+// completeSet completes the path of a key, and behind = its values.
+func completeSet(_ *cobra.Command, _ []string, begun string) (list []string,
+	how cobra.ShellCompDirective) {
+	how = cobra.ShellCompDirectiveNoFileComp
+	path, _, valued := strings.Cut(begun, "=")
+	for _, k := range scenarios.Keys() {
+		switch {
+		case !valued && strings.HasPrefix(k.Path, begun):
+			list = append(list, k.Path+"=")
+		case valued && k.Path == path:
+			for _, value := range keyValues(k) {
+				list = append(list, k.Path+"="+value)
+			}
+		}
+	}
+	if !valued {
+		how |= cobra.ShellCompDirectiveNoSpace
+	}
+	return list, how
+}
+
+// keyValues lists the values of a key that has a few, and the names of algorithms.
+func keyValues(k scenarios.Key) []string {
+	if k.Path == "collective.algorithm" {
+		return algorithmNames()
+	}
+	return k.Values
+}
+
+// completeOnly completes a key that results differ in, and behind = its values.
+func completeOnly(_ *cobra.Command, _ []string, begun string) (list []string,
+	how cobra.ShellCompDirective) {
+	how = cobra.ShellCompDirectiveNoFileComp
+	done := begun[:strings.LastIndexByte(begun, ',')+1] // KEY=VALUE, that are whole
+	key, _, valued := strings.Cut(begun[len(done):], "=")
+	if !valued {
+		for _, k := range []string{"algorithm", "bytes", "dtype", "id", "kind", "op", "ranks"} {
+			list = append(list, done+k+"=")
+		}
+		return list, how | cobra.ShellCompDirectiveNoSpace
+	}
+	for _, k := range scenarios.Keys() {
+		if k.Path == "collective."+key {
+			for _, value := range keyValues(k) {
+				list = append(list, done+key+"="+value)
+			}
+		}
+	}
+	return list, how
+}
+
+// algorithmNames lists all algorithms, without their parameters.
+func algorithmNames() (names []string) {
+	for _, al := range run.Algorithms() {
+		names = append(names, al.Name)
+	}
+	return names
 }
 
 // formatNames lists what --format of a command takes.

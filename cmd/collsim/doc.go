@@ -10,8 +10,8 @@
 //
 // From below; a file uses names of its own layer and of those before it.
 //
-//	terminal: app.go streams.go columns.go progress.go signals.go
-//	errors: errors.go hints.go complete.go terms.go
+//	terminal: app.go streams.go columns.go terminal.go progress.go signals.go
+//	errors: errors.go hints.go foreign.go complete.go terms.go
 //	executors: list.go executors.go worker.go devices.go secret.go
 //	outputs: files.go pagefile.go outputs.go named.go dataout.go pivot.go schedules.go
 //	pictures: pictures.go curves.go networkplot.go numericsplot.go claims.go pages.go
@@ -20,5 +20,5 @@
 //	commands: init.go initnetwork.go machines.go check.go explain.go tune.go calibrate.go
 //	  calibratenccl.go calibratetables.go verify.go convert.go
 //	  compare.go comparebits.go diagnose.go merge.go diagnosehang.go
-//	main: main.go
+//	main: main.go man.go
 package main

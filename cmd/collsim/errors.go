@@ -194,7 +194,9 @@ func bare(arg string) bool {
 func unknownCommand(root *cobra.Command, arg string) error {
 	var names []string
 	for _, c := range root.Commands() {
-		names = append(names, c.Name())
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
 	}
 	e := &usageError{Text: fmt.Sprintf("unknown command %q", arg)}
 	switch near := nearest.To(arg, names, 1); {
@@ -212,13 +214,15 @@ func unknownCommand(root *cobra.Command, arg string) error {
 	return e
 }
 
+const noSuchFile = "no such file"
+
 // fileError words what the operating system says of a file, and suggests one that is there.
 func fileError(name string, err error) error {
 	e := &usageError{File: name}
 	var path *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		e.Text = "no such file"
+		e.Text = noSuchFile
 		ext := filepath.Ext(name)
 		if e.Hint = nearFile(name, ext); e.Hint == "" {
 			e.Hint = nearFile(name, ".toml")

@@ -65,8 +65,10 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	e := &usageError{Text: "unknown flag: " + written}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	near := nearest.To(name, names, 1)
+	near, others := nearest.To(name, names, 1), foreignFlags(cmd, letter)
 	switch other := elsewhere(cmd, name, letter); {
+	case others[name] != "":
+		e.Hint = others[name]
 	case name == "version" || letter && (name == "v" || name == "V"):
 		e.Hint = "the version is told by: collsim version"
 	case other != "":
@@ -146,31 +148,6 @@ func notScenario(name string, text []byte) (what, hint string) {
 	case ext == "log", ext == "csv", ext == "txt" && isTable(name, text):
 		return "published tables are no scenario", "to fit a network to them: collsim calibrate --from " +
 			shown
-	}
-	return "", ""
-}
-
-// foreign names what others' tools print and no command reads, and says what to do instead; empty
-// for all else.
-func foreign(text []byte) (what, hint string) {
-	const byHand = "write its links into a scenario: [[topology.link]], or a preset of " +
-		"collsim list topologies"
-	has := func(words ...string) bool {
-		head := text[:min(len(text), 1<<14)]
-		return !slices.ContainsFunc(words, func(w string) bool {
-			return !bytes.Contains(head, []byte(w))
-		})
-	}
-	switch {
-	case has("<system", "<cpu"):
-		return "a topology of NCCL, which collsim does not read", byHand
-	case has("<graphs", "<graph"):
-		return "graphs of NCCL, which collsim does not read", byHand
-	case has("GPU0", "CPU Affinity"):
-		return "what nvidia-smi topo -m prints, which collsim does not read", byHand
-	case has("NCCL INFO") && !bytes.Contains(text, []byte("busbw")):
-		return "a log of NCCL without a table of nccl-tests", "run one of nccl-tests; what it prints " +
-			"is for collsim calibrate --from"
 	}
 	return "", ""
 }

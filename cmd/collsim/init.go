@@ -39,7 +39,8 @@ func (a *app) initCommand() *cobra.Command {
 			"  collsim init --topology torus --shape 4x4\n" +
 			"  collsim init --nodes 4 --node full-mesh --network rails\n" +
 			"  collsim init --machine dgx-h100 --nodes 4",
-		RunE: func(_ *cobra.Command, args []string) error { return a.init(args, o) },
+		ValidArgs: kindNames(),
+		RunE:      func(_ *cobra.Command, args []string) error { return a.init(args, o) },
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.from, "minbytes", "b", "1M", "least `SIZE`")
@@ -85,7 +86,9 @@ func (a *app) init(args []string, o *initFlags) error {
 		!slices.Contains(append([]string{"all", "fastest"}, names...), name) {
 		e := &usageError{Text: fmt.Sprintf("--algorithm %q: no %v algorithm of that name", o.algorithm,
 			o.kind), Hint: "there are " + strings.Join(names, ", ")}
-		if near := nearest.To(o.algorithm, names, 1); len(near) > 0 {
+		if library := libraryNames(o.algorithm, o.kind); len(library) > 0 {
+			e.Hint = "of that library there are " + strings.Join(library, ", ")
+		} else if near := nearest.To(o.algorithm, names, 1); len(near) > 0 {
 			e.Hint = fmt.Sprintf("did you mean %q?", near[0])
 		}
 		return e
@@ -101,6 +104,16 @@ func (a *app) init(args []string, o *initFlags) error {
 func nameIn(algorithm string) string {
 	name, _, _ := strings.Cut(algorithm, "(")
 	return strings.ReplaceAll(strings.ToLower(name), "_", "-")
+}
+
+// libraryNames returns what a library by name has for a kind: of "nccl" nccl:auto, nccl:ring, ….
+func libraryNames(library string, kind collective.Kind) (names []string) {
+	for _, al := range run.Algorithms() {
+		if al.Does(kind) && strings.HasPrefix(al.Name, strings.ToLower(library)+":") {
+			names = append(names, al.Name)
+		}
+	}
+	return names
 }
 
 func algorithmsOf(kind collective.Kind) (names []string) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"collsim"
 	"collsim/algos"
 	"collsim/collective"
 	"collsim/formats"
@@ -64,23 +65,36 @@ func whatToList(args []string) ([]string, error) {
 	case len(args) == 0:
 		return things()[:7], nil
 	case len(args) > 1:
-		return nil, &usageError{Text: "one thing to list is expected, not " + fmt.Sprint(len(args))}
+		e := &usageError{Text: "one thing to list is expected, not " + fmt.Sprint(len(args))}
+		if _, err := collective.ParseKind(args[1]); err == nil && args[0] == "algorithms" {
+			e.Hint = "of one kind: collsim list algorithms --kind " + args[1]
+		}
+		return nil, e
 	case slices.Contains(things(), args[0]):
 		return args, nil
 	}
 	e := &usageError{Text: fmt.Sprintf("%q cannot be listed", args[0]),
 		Hint: "there are " + strings.Join(things(), ", ")}
+	if _, err := collective.ParseKind(args[0]); err == nil {
+		e.Hint = "its algorithms: collsim list algorithms --kind " + args[0]
+		return nil, e
+	}
 	if near := nearest.To(args[0], things(), 1); len(near) > 0 {
 		e.Hint = "did you mean " + near[0] + "?"
 	}
 	return nil, e
 }
 
-func kindError(kind string) error {
-	var names []string
+// kindNames lists the kinds of collectives.
+func kindNames() (names []string) {
 	for _, k := range collective.Kinds() {
 		names = append(names, k.String())
 	}
+	return names
+}
+
+func kindError(kind string) error {
+	names := kindNames()
 	e := &usageError{Text: fmt.Sprintf("--kind %q: no kind of that name", kind),
 		Hint: "kinds are " + strings.Join(names, ", ")}
 	if near := nearest.To(kind, names, 1); len(near) > 0 {
@@ -279,13 +293,17 @@ func exampleTitle(name string) string {
 }
 
 func (a *app) versionCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, licenses bool
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "print the version",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return &usageError{Text: fmt.Sprintf("version takes no argument, not %q", args[0])}
+			}
+			if licenses {
+				a.print(a.out, collsim.Notice())
+				return nil
 			}
 			if !asJSON {
 				a.print(a.out, "collsim "+run.Version+"\n")
@@ -301,5 +319,6 @@ func (a *app) versionCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&licenses, "licenses", false, "print the licences of all that it contains")
 	return cmd
 }

@@ -39,7 +39,6 @@ func (a *app) main(ctx context.Context, args []string) (code int) {
 		root := a.root()
 		root.SetArgs(args)
 		root.SetIn(a.in)
-		root.SetOut(a.out)
 		root.SetErr(a.err)
 		return a.report(root.ExecuteContext(ctx))
 	})
@@ -99,7 +98,11 @@ func (a *app) root() *cobra.Command {
 			a.print(a.out, helpText)
 			return
 		}
-		help(cmd, args)
+		if cmd.HasSubCommands() || cmd.Parent() != root { // completion, which is cobra's
+			help(cmd, args)
+			return
+		}
+		a.print(a.out, helpOf(cmd, columnsOf(a.out)))
 	})
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(a.helpCommand(root))
@@ -113,10 +116,14 @@ func (a *app) root() *cobra.Command {
 	}
 	root.AddCommand(reading...)
 	root.AddCommand(a.workerCommand(), a.initCommand(), a.listCommand(), a.schemaCommand(),
-		a.versionCommand())
+		a.versionCommand(), manCommand(a))
+	root.SetOut(a.out) // completion keeps it
+	root.InitDefaultCompletionCmd(a.args...)
+	refuseShells(root)
 	if len(a.args) > 0 && strings.HasPrefix(a.args[0], cobra.ShellCompRequestCmd) {
 		for _, cmd := range append(root.Commands(), root) {
 			completeValues(cmd)
+			completePairs(cmd)
 		}
 	}
 	return root

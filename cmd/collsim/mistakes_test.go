@@ -31,7 +31,9 @@ func TestMistakes(t *testing.T) {
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{"base.toml": base, "smi.txt": smi, "nccl.log": log,
-		"topo.xml":  "<system version=\"1\">\n  <cpu numaid=\"0\"/>\n</system>\n",
+		"topo.xml":     "<system version=\"1\">\n  <cpu numaid=\"0\"/>\n</system>\n",
+		"hosts":        "# two nodes\nnode1 slots=8\nnode2 slots=8\n",
+		"platform.xml": platform, "allpairs.xml": "<algo/>\n",
 		"graph.xml": "<graphs version=\"1\">\n  <graph id=\"0\"/>\n</graphs>\n"} {
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o666))
 	}
@@ -80,5 +82,8 @@ func mistaken(lines string) string {
 }
 
 const smi = "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\nGPU0\t X \tNV12\t0-23\t0\n"
+
+const platform = "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM " +
+	"\"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\"/>\n"
 
 const log = "node1:1:1 [0] NCCL INFO Channel 00/02 :    0   1   2   3\n"

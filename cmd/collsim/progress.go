@@ -18,6 +18,7 @@ type progress struct {
 	what  string   // that is counted
 	names []string // of what is done one after the other
 	live  bool     // on a terminal
+	width int      // of it, in letters; 0 is without bounds
 	now   func() time.Time
 	stop  chan struct{}
 	ended sync.WaitGroup
@@ -124,7 +125,7 @@ func (p *progress) show(now time.Time, since time.Duration) {
 		p.write("collsim: " + p.line(now, since) + "\n")
 		return
 	}
-	p.shown = true
+	p.shown, p.width = true, columnsOf(p.w)
 	p.write("\r\x1b[K" + p.line(now, since))
 }
 
@@ -137,14 +138,15 @@ func (p *progress) line(now time.Time, since time.Duration) string {
 		text += ", about " + left.Round(time.Second).String() + " left"
 	}
 	if p.done < len(p.names) && p.names[p.done] != "" {
-		text += ": " + harmless(p.names[p.done])
-		for _, a := range p.active {
+		after := ""
+		for _, a := range slices.Backward(p.active) {
 			if a.id == p.names[p.done] {
-				return text + ", " + a.phase.Name + a.share(now)
+				after = ", " + a.phase.Name + a.share(now)
 			}
 		}
+		return fit(text+": ", harmless(p.names[p.done]), after, p.width)
 	}
-	return text
+	return fit(text, "", "", p.width)
 }
 
 // phase notes that a phase of a point begins, and returns what notes how much of it is done, and

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"os"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -128,4 +130,22 @@ func TestStageInLog(t *testing.T) {
 		"fifo takes less\n"+
 		"collsim: 0 of 1 results, 30 s: a, simulation 30 %, about 1m10s left\n"+
 		"collsim: 0 of 1 results, 60 s: a, simulation 60 %, about 40s left\n", text)
+}
+
+// TestProgressFits: a line of progress fits its terminal, and still names the point and how much of
+// it is done.
+func TestProgressFits(t *testing.T) {
+	now := time.Unix(1000, 0)
+	p := &progress{what: "results", names: []string{"all_reduce/" + strings.Repeat("é", 200) +
+		"/1073741824"}, now: func() time.Time { return now }}
+	count, _ := p.phase(p.names[0], run.Phase{Name: "simulation"})
+	count(1, 2)
+	for _, width := range []int{20, 60, 80, 200} {
+		p.width = width
+		line := p.line(now, 3*time.Second)
+		require.Equal(t, width-1, utf8.RuneCountInString(line), line)
+	}
+	p.width = 80
+	require.Equal(t, "0 of 1 results, 3 s: all_reduce/ééééééééé…ééééééééé/1073741824, simulation 50 %",
+		p.line(now, 3*time.Second))
 }

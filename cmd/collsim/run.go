@@ -150,6 +150,9 @@ func (o *runFlags) check() error {
 	if o.seed < 0 {
 		return &usageError{Text: fmt.Sprintf("--seed %d: a whole number from 0 on is expected", o.seed)}
 	}
+	if err := checkCSV(o.csv); err != nil {
+		return err
+	}
 	if o.asNCCLTests() {
 		return o.checkFormat()
 	}
@@ -294,7 +297,7 @@ func (a *app) loadAll(names []string, o run.LoadOptions) ([]*run.Scenario, error
 	for _, name := range names {
 		text, err := a.read(name)
 		if err != nil {
-			return nil, err
+			return nil, meantAsOutput(a.args, name, err)
 		}
 		s, err := run.Load(name, text, a.reading(o))
 		if what, hint := notScenario(name, text); err != nil && what != "" {

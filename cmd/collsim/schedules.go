@@ -253,6 +253,9 @@ func (in *opened) isSchedule() bool {
 // readSchedule reads a schedule of any format.
 func (in *opened) readSchedule(o formats.Options) (f *formats.File, err error) {
 	o.Limit = in.limit.Bytes
+	if filepath.Ext(in.name) == ".toml" {
+		return nil, notSchedule(in.name)
+	}
 	if in.ranks != nil {
 		f, err = formats.ReadTrace(in.name, in.ranks, o)
 	} else {
@@ -260,6 +263,10 @@ func (in *opened) readSchedule(o formats.Options) (f *formats.File, err error) {
 	}
 	if what, hint := foreign(in.head); err != nil && what != "" {
 		return nil, &usageError{File: in.name, Text: what, Hint: hint}
+	}
+	if err != nil && bytes.Contains(in.head, []byte("busbw")) {
+		return nil, &usageError{File: in.name, Text: "a log of nccl-tests is no schedule",
+			Hint: "it is for collsim calibrate --from, compare and diagnose"}
 	}
 	return f, err
 }

@@ -169,6 +169,9 @@ func (a *app) toVerify(name string, o *verifyFlags) (list []proving, err error) 
 		return nil, err
 	}
 	s, err := run.Load(name, text, a.reading(run.LoadOptions{With: with}))
+	if what, hint := foreign(text); err != nil && what != "" {
+		return nil, &usageError{File: name, Text: what, Hint: hint}
+	}
 	if err != nil {
 		return nil, err
 	}

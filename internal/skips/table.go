@@ -14,6 +14,7 @@ type need string
 const (
 	nothing      need = "" // skipped on every machine
 	python       need = "python3 with numpy, ml_dtypes and safetensors"
+	pandas       need = "python3 with pandas"
 	mpi          need = "Open MPI (mpirun)"
 	mpi41        need = "Open MPI 4.1 with ompi_info"
 	lab          need = "root, iproute2 and a kernel with namespaces, veth and HTB"
@@ -47,6 +48,7 @@ func table() []row {
 	return []row{
 		{``, `^the short tier tries it$`, nothing},
 		{`formats/arrays\.TestPython$`, `^left out: `, python},
+		{`cmd/collsim\.TestNotebook$`, `^left out: python3 with pandas`, pandas},
 		{`hw/cuda\.|hw/nccl\.`, `^left out: python3`, python},
 		{`hw/mpi\.|hw/lab\.|cmd/collsim\.`, `mpirun|MPI library|libmpi`, mpi},
 		{`hw/mpi\.`, `^Open MPI's ompi_info: |are known of 4\.1$`, mpi41},
@@ -81,6 +83,8 @@ func lacking(n need) bool {
 	switch n {
 	case python:
 		return !runs("python3 -c 'import numpy, ml_dtypes, safetensors'")
+	case pandas:
+		return !runs("python3 -c 'import pandas'")
 	case mpi:
 		return !runs("mpirun --version")
 	case mpi41:

@@ -133,7 +133,7 @@ func table() []row {
 		{path: "cmd/collsim",
 			ours: ". run report compare diagnose page plots machine shards hw/... collective/calls " +
 				"internal/diag internal/output internal/memory " + toHW,
-			modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+			modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 		{path: "internal/cpu"},
 		{path: "internal/golden"},      // its tests alone import anything
 		{path: "internal/performance"}, // likewise
