@@ -12,8 +12,7 @@ import (
 )
 
 // TestNotebook runs the Python of docs/notebook.md as one program, and holds the document to what
-// it
-// prints.
+// it prints.
 func TestNotebook(t *testing.T) {
 	if err := exec.Command("python3", "-c", "import pandas").Run(); err != nil {
 		t.Skip("left out: python3 with pandas: ", err)
