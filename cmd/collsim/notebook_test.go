@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNotebook runs the Python of docs/notebook.md as one program, and holds the document to what it
-// prints.
+// TestNotebook runs the Python of docs/notebook.md as one program, and holds the document to what
+// it prints.
 func TestNotebook(t *testing.T) {
 	if err := exec.Command("python3", "-c", "import pandas").Run(); err != nil {
 		t.Skip("left out: python3 with pandas: ", err)
