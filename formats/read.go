@@ -27,7 +27,7 @@ func Read(name string, r io.Reader, o Options) (*File, error) {
 	}
 	f, ok := Sniff(name, head)
 	if !ok {
-		return nil, &Error{File: name, Text: "of no known format", Hint: Hint()}
+		return nil, &Error{File: name, Text: foreign.Unknown, Hint: Hint()}
 	}
 	plain, err := input.Limit{Bytes: o.Limit}.Unpacked(b)
 	if err != nil {
@@ -130,6 +130,9 @@ func located(name string, err error) error {
 		at := *wrong
 		if at.File == "" { // else one of several
 			at.File = name
+		}
+		if strings.HasPrefix(at.Text, foreign.Unknown) {
+			at.Hint = Hint()
 		}
 		return &at
 	}

@@ -22,7 +22,8 @@ func IsSchedule(name string, head []byte) bool {
 	return ok
 }
 
-// Sniff returns the format of a file by its beginning, gzipped or not, or by its extension.
+// Sniff returns the format of a file by its beginning, gzipped or not, or by its extension. JSON
+// that begins like none is taken for a profile, whose reader knows it by its keys.
 func Sniff(name string, head []byte) (Format, bool) {
 	if input.Gzipped(head) {
 		head, name = input.Opening(head, HeadSize), strings.TrimSuffix(name, ".gz")
@@ -34,6 +35,9 @@ func Sniff(name string, head []byte) (Format, bool) {
 		}
 	}
 	extension := strings.ToLower(strings.TrimPrefix(filepath.Ext(name), "."))
+	if extension == "json" && (bytes.HasPrefix(start, []byte("{")) || isEvents(start)) {
+		return Lookup(Profile)
+	}
 	for _, f := range Table() {
 		if extension != "json" && slices.Contains(f.Extensions, extension) {
 			return f, true
@@ -65,6 +69,11 @@ func opening(head []byte) []byte {
 			return head
 		}
 	}
+}
+
+// isEvents reports whether a file is an array of the events that Chrome's trace viewer reads.
+func isEvents(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("[")) && bytes.Contains(head, []byte(`"ph"`))
 }
 
 // beginsWith makes a test of a file's first word.

@@ -94,6 +94,8 @@ func (f *Format) refuses(o *Options) string {
 		return fmt.Sprintf("protocol %q cannot be chosen: %s files have none", o.Protocol, f.Name)
 	case o.StrictNop && !f.strictNop:
 		return "strict-nop is for mscclpp plans; this is " + f.Name
+	case o.Order != "" && f.Name != Trace && f.Name != Profile:
+		return "order is for calls of traces that nothing orders; this is " + f.Name
 	case o.Runtime != "" && len(f.runtimes) == 0:
 		return fmt.Sprintf("runtime %q cannot be chosen: %s files are for none", o.Runtime, f.Name)
 	case o.Runtime != "" && !slices.Contains(f.runtimes, o.Runtime):

@@ -85,7 +85,7 @@ func TestOneJudgement(t *testing.T) {
 		f, err := formats.ReadTrace("t", parts, formats.Options{})
 		require.NoError(t, err)
 		good := run.VerifyFile("t", f, run.VerifyOptions{}).Good()
-		_, program := chakra.ReadWorkload("t", inputs, 0)
+		_, program := chakra.ReadWorkload("t", inputs, &chakra.Reading{})
 		require.Equal(t, good, program == nil, "seed %d: %v\n%v", seed, program, ranks)
 		d, err := dumps.Read(files)
 		if err == nil && len(d.Judge().Findings) > 0 {

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/formats"
 	"collsim/formats/chakra"
+	"collsim/internal/prose"
 	"collsim/scenarios"
 	"collsim/unit"
 )
@@ -20,33 +20,35 @@ import (
 // read the same one, and each writes its own. What waits for what is said by the ops that it comes
 // after.
 
-// filed reads the file that is the program of a scenario: a trace of a file a rank, or a module.
-func (s *Scenario) filed(file string, ranks int) (*scenarios.ProgramFile, error) {
-	name, read := s.disk.resolve(file), s.disk.file
-	if strings.HasPrefix(s.file, "example:") {
-		name, read = file, scenarios.ExampleFile
+// filed reads the files that are the program of a scenario: a trace of a file a rank, or of files
+// that stand for more ranks than one; or a module.
+func (s *Scenario) filed(source *scenarios.ProgramSource, ranks int) (*scenarios.ProgramFile,
+	error) {
+	name := s.programName(source.Files[0])
+	alike := source.Alike != "false"
+	if len(source.Files) == 1 && !alike && !strings.Contains(name, formats.RankInName) {
+		return s.oneFile(name, ranks)
 	}
-	if !strings.Contains(file, formats.RankInName) {
-		text, err := read(name)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, formats.Unreadable(err))
-		}
-		return module(name, text, ranks, s.limit)
-	}
-	parts, err := formats.ReadParts(name, read)
+	inputs, err := s.traces(source)
 	if err != nil {
 		return nil, err
 	}
-	if len(parts) != ranks {
-		return nil, fmt.Errorf("there are %d files, of as many ranks; the network has %d", len(parts),
-			ranks)
+	if len(inputs) != ranks && !alike {
+		return nil, fmt.Errorf("there are %d files, of as many ranks; the network has %d: ranks_alike = "+
+			"true takes one file for all, \"stage\" a file a stage", len(inputs), ranks)
 	}
-	var inputs []chakra.Input
-	for rank, part := range parts {
-		inputs = append(inputs, chakra.Input{Name: formats.PartName(name, rank),
-			Reader: bytes.NewReader(part)})
+	how := chakra.Reading{Limit: s.limit, Order: source.Order, Ranks: ranks, Stages: source.Stages,
+		Shares: source.Shares()}
+	switch source.Alike {
+	case "true":
+		how.Alike = chakra.AllRanks
+	case "stage":
+		how.Alike = chakra.Stages
 	}
-	w, err := chakra.ReadWorkload(name, inputs, s.limit)
+	for _, g := range source.Groups {
+		how.Groups = append(how.Groups, chakra.Group{Name: g.Name, Teams: g.Teams})
+	}
+	w, err := chakra.ReadWorkload(name, inputs, &how)
 	if err != nil {
 		return nil, errors.New(strings.ReplaceAll(err.Error(), "\n  ", "; "))
 	}
@@ -54,6 +56,60 @@ func (s *Scenario) filed(file string, ranks int) (*scenarios.ProgramFile, error)
 		return nil, fmt.Errorf("nothing in %s takes time", name)
 	}
 	return programOfTrace(w), nil
+}
+
+// oneFile reads a module that all ranks do, or the trace of a single rank.
+func (s *Scenario) oneFile(name string, ranks int) (*scenarios.ProgramFile, error) {
+	text, err := s.programFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, formats.Unreadable(err))
+	}
+	f, known := formats.Sniff(name, text[:min(len(text), formats.HeadSize)])
+	if !known || f.Name != formats.Trace && f.Name != formats.Profile {
+		return module(name, text, ranks, s.limit)
+	}
+	return nil, fmt.Errorf("%s is a trace of one rank: ranks_alike = true takes it for all %d; of a "+
+		"file a rank, %s in the name stands for the rank", name, ranks, formats.RankInName)
+}
+
+// programName resolves the name of a program's file; programFile reads it. Those of an example are
+// embedded.
+func (s *Scenario) programName(file string) string {
+	if strings.HasPrefix(s.file, "example:") {
+		return file
+	}
+	return s.disk.resolve(file)
+}
+
+func (s *Scenario) programFile(name string) ([]byte, error) {
+	if strings.HasPrefix(s.file, "example:") {
+		return scenarios.ExampleFile(name)
+	}
+	return s.disk.file(name)
+}
+
+// traces reads the files of a trace: those of a list, or all that a name with {rank} stands for.
+func (s *Scenario) traces(source *scenarios.ProgramSource) (inputs []chakra.Input, err error) {
+	for _, file := range source.Files {
+		name := s.programName(file)
+		if !strings.Contains(file, formats.RankInName) {
+			text, err := s.programFile(name)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, formats.Unreadable(err))
+			}
+			inputs = append(inputs, chakra.Input{Name: name, Reader: bytes.NewReader(text)})
+			continue
+		}
+		parts, err := formats.ReadParts(name, s.programFile)
+		if err != nil {
+			return nil, err
+		}
+		for rank, part := range parts {
+			inputs = append(inputs, chakra.Input{Name: formats.PartName(name, rank),
+				Reader: bytes.NewReader(part)})
+		}
+	}
+	return inputs, nil
 }
 
 // programOfTrace converts a trace to a program with groups and tensors.
@@ -82,6 +138,9 @@ func programOfTrace(w *chakra.Workload) *scenarios.ProgramFile {
 		default:
 			call(f, &op, &collective.Communication{Kind: o.Kind, Root: o.Root, Splits: o.Splits}, o.Bytes)
 			op.Stream = streamOf(o)
+			if o.Permute {
+				op.Stream, op.Algorithm = "messages "+op.Group, permutes()
+			}
 		}
 		f.Ops = append(f.Ops, op)
 	}
@@ -116,34 +175,23 @@ func groupOf(f *scenarios.ProgramFile, teams [][]int, all int) string {
 	if len(teams[0]) == all && slices.IsSorted(teams[0]) {
 		return ""
 	}
+	const most = 8 // teams that a name lists
 	var names []string
-	for _, team := range teams {
-		names = append(names, ranksText(team))
+	for _, team := range teams[:min(len(teams), most)] {
+		names = append(names, prose.Ranks(team))
 	}
 	name := "ranks " + strings.Join(names, " | ")
-	if !slices.ContainsFunc(f.Groups, func(g scenarios.ProgramGroup) bool { return g.Name == name }) {
-		f.Groups = append(f.Groups, scenarios.ProgramGroup{Name: name, Teams: teams})
+	if len(teams) > most {
+		name += fmt.Sprintf(" | … %d teams", len(teams))
 	}
+	for _, g := range f.Groups {
+		switch {
+		case slices.EqualFunc(g.Teams, teams, slices.Equal):
+			return g.Name
+		case g.Name == name: // other teams behind the first
+			name += "'"
+		}
+	}
+	f.Groups = append(f.Groups, scenarios.ProgramGroup{Name: name, Teams: teams})
 	return name
-}
-
-// ranksText lists ranks, such as "0 2 4…7".
-func ranksText(ranks []int) string {
-	text := ""
-	for i := 0; i < len(ranks); {
-		end := i + 1
-		for end < len(ranks) && ranks[end] == ranks[end-1]+1 {
-			end++
-		}
-		if text != "" {
-			text += " "
-		}
-		if text += strconv.Itoa(ranks[i]); end-i > 2 {
-			text += "…" + strconv.Itoa(ranks[end-1])
-			i = end
-			continue
-		}
-		i++
-	}
-	return text
 }

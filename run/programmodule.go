@@ -50,9 +50,8 @@ func module(name string, text []byte, ranks int, limit unit.Bytes) (
 			if o.Call.Kind == collective.Broadcast && len(o.Teams) == 1 && len(o.Teams[0]) == 2 {
 				op.Stream = fmt.Sprintf("%d to %d", o.Teams[0][0], o.Teams[0][1])
 			}
-			if o.Call.Kind == collective.AllToAllV { // a permute: who sends nothing is not waited for
-				op.Algorithm = scenarios.Algorithm{Name: "direct", Slices: 1,
-					Params: []scenarios.Param{{Name: "empty", Value: "skip"}}}
+			if o.Call.Kind == collective.AllToAllV { // a permute
+				op.Algorithm = permutes()
 			}
 			op.Group = groupOf(file, o.Teams, m.Ranks)
 			for k, t := range o.Tensors {
@@ -90,4 +89,11 @@ func given(f *scenarios.ProgramFile, t hlo.Tensor, k int) string {
 			Memory: "private", At: -1})
 	}
 	return name
+}
+
+// permutes returns the algorithm of a permutation as an all_to_allv: who sends nothing to a rank is
+// not waited for.
+func permutes() scenarios.Algorithm {
+	return scenarios.Algorithm{Name: "direct", Slices: 1,
+		Params: []scenarios.Param{{Name: "empty", Value: "skip"}}}
 }

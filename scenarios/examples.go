@@ -21,7 +21,7 @@ func Examples() []string {
 		"two-racks", "nodes", "experts", "mlp", "tensor-parallel", "sequence-parallel",
 		"one-shot", "low-contention", "ddp", "accumulation", "fsdp", "prefetch", "zero3",
 		"two-groups", "moe", "stages", "1f1b", "training-step", "trace", "profile",
-		"profile-moe", "module", "slow-nic", "unequal-nodes", "fabrics", "dispatch",
+		"profile-moe", "one-rank", "module", "slow-nic", "unequal-nodes", "fabrics", "dispatch",
 		"own-schedule", "overlap", "map", "sharp", "collnet"}
 }
 

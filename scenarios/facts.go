@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -35,8 +36,8 @@ const (
 	// WhichShapes asks for Answer.Shapes, those in the file Point.Data.Input. Of the point kind,
 	// type, root, ranks and teams are known.
 	WhichShapes
-	// WhichProgram asks for Answer.Program, that in the file Point.Data.Input, of as many ranks as
-	// the network has.
+	// WhichProgram asks for Answer.Program, that in Question.Source, of as many ranks as the network
+	// has.
 	WhichProgram
 	// WhichSplits asks for Answer.Splits, the rows of whole numbers in the file Point.Data.Input.
 	WhichSplits
@@ -50,8 +51,9 @@ const (
 // Question asks for one fact that a document needs. Each is asked once, however many points need
 // it.
 type Question struct {
-	Topic Topic
-	Point *Point // no more of it than the topic says
+	Topic  Topic
+	Point  *Point // no more of it than the topic says
+	Source *ProgramSource
 
 	key questionKey
 }
@@ -78,6 +80,7 @@ type questionKey struct {
 	whole     unit.Bytes
 	input     string
 	device    string
+	source    string
 }
 
 // named is an algorithm of a kind.
@@ -120,17 +123,23 @@ func newRun(d *Document, known Facts) *run {
 
 // ask returns the answer to a question, and whether there is one yet. The question shows no more of
 // the point than its topic needs, so that points which agree in that share an answer.
-func (r *run) ask(about Topic, p *Point) (Answer, bool) {
+func (r *run) ask(about Topic, p *Point) (Answer, bool) { return r.askOf(about, p, nil) }
+
+// askOf returns the answer to a question about a program's file, as ask does.
+func (r *run) askOf(about Topic, p *Point, source *ProgramSource) (Answer, bool) {
 	key := questionKey{topic: about, spec: p.Spec.Key(), algorithm: p.Algorithm.String(),
 		teams: teams{lists: p.Teams}.String(), whole: p.Whole, input: p.Data.Input,
 		device: p.Device.Name}
 	if p.Topology != nil {
 		key.ranks = p.Topology.Ranks
 	}
+	if source != nil {
+		key.source = fmt.Sprintf("%+v", *source)
+	}
 	a, known := r.answers[key]
 	if !known && !r.asked[key] {
 		r.asked[key] = true
-		r.open = append(r.open, Question{about, p, key})
+		r.open = append(r.open, Question{about, p, source, key})
 	}
 	return a, known
 }

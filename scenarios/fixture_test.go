@@ -128,7 +128,8 @@ func (w *world) answer(q Question) Answer {
 	case q.Topic == WhichGraph:
 		a.Graph = "ring=" + q.Point.Data.Input
 	case q.Topic == WhichProgram:
-		a.Program = &ProgramFile{Ops: []ProgramOp{{Name: "traced", Kernel: "opaque 1 us", At: -1}}}
+		name := fmt.Sprint("traced ", q.Source.Alike, q.Source.Order, q.Source.Shares() != nil)
+		a.Program = &ProgramFile{Ops: []ProgramOp{{Name: name, Kernel: "opaque 1 us", At: -1}}}
 	}
 	return a
 }

@@ -73,6 +73,7 @@ const (
 	aNames
 	aFigure
 	aCount
+	aFiles
 )
 
 // words are the kinds as an error or the documentation says them.
@@ -82,7 +83,7 @@ var words = [...]string{
 	aChange: "rate or share", aChoice: "choice", anOperator: "operator", aDataType: "data type",
 	anAlgorithm: "algorithm", aMatrix: "matrix", aShape: "list of whole numbers",
 	anOrder: "order", aTeams: "teams", aShare: "share", aNames: "list of names", aFigure: "figure",
-	aCount: "whole number or a list of them",
+	aCount: "whole number or a list of them", aFiles: "file name or a list of them",
 }
 
 // section is one table of the scenario file.

@@ -20,7 +20,7 @@ type teams struct {
 // listed reports whether one value of the key may be a list.
 func (k *Key) listed() bool {
 	switch k.kind {
-	case aMatrix, aShape, anOrder, aTeams, aNames, aCount:
+	case aMatrix, aShape, anOrder, aTeams, aNames, aCount, aFiles:
 		return true
 	}
 	return false
@@ -55,6 +55,8 @@ func (k *Key) readList(n *node) (any, *problem) {
 		return k.teams(n)
 	case aNames:
 		return k.names(n)
+	case aFiles:
+		return k.files(n)
 	}
 	return k.wholes(n, "dimension %d")
 }
@@ -70,6 +72,8 @@ func (k *Key) unlisted() *problem {
 		text = "a list of teams, each a list of ranks, is expected"
 	case aCount:
 		text = "a whole number, or a list of them, is expected"
+	case aFiles:
+		text = "the name of a file, or a list of them, is expected"
 	case aNames:
 		text = "a list of names in quotes is expected"
 	}
@@ -203,4 +207,27 @@ func (k *Key) names(n *node) (any, *problem) {
 		list = append(list, s)
 	}
 	return list, nil
+}
+
+// files reads the name of a file, or a list of them.
+func (k *Key) files(n *node) (any, *problem) {
+	list := []*node{n}
+	if n.shape == array {
+		list = n.items
+	}
+	var names []string
+	for _, item := range list {
+		name, ok := item.value.(string)
+		if !ok || item.shape != scalar || strings.TrimSpace(name) == "" {
+			return nil, k.unlisted()
+		}
+		if p := fileName(name); p != nil {
+			return nil, p
+		}
+		names = append(names, name)
+	}
+	if names == nil {
+		return nil, k.unlisted()
+	}
+	return names, nil
 }

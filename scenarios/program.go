@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"collsim/collective"
@@ -67,25 +68,22 @@ type ProgramOp struct {
 }
 
 func programKeys() []Key {
-	return append([]Key{
+	return slices.Concat([]Key{
 		{Path: "program.iterations", kind: aWhole, min: 1, max: 1000, Default: "1", Example: "3",
 			Sweep: true, Doc: "How often every rank does it, back to back.",
 			to: set(func(p *ProgramPoint, n int64) { p.Iterations = int(n) })},
-		{Path: "program.file", kind: aFile, Example: `"step.{rank}.et"`, Default: "none",
-			Doc: "What has all of it, in place of groups, tensors and ops: a trace of Chakra or of " +
-				"PyTorch's profiler, a file a rank, with {rank} in the name; or the HLO module that all do.",
-			by: (*run).programFile},
 		{Path: "program.gradient", kind: aChoice, Values: []string{"none", "full"}, Default: "none",
 			Example: `"full"`, Sweep: true,
 			Doc: "Whether its backward pass follows: of the full gradient, as of a collective. The " +
 				"gradient of tensor x is x_grad: of results it is given, of given tensors a result, unless " +
 				"ops read it; these are done as soon as it is complete.",
 			to: set(func(p *ProgramPoint, name string) { p.Gradient = name == "full" })},
-		{Path: "program.order", kind: aChoice, Values: programOrders(), Default: `"as written"`,
-			Example: `"1f1b"`, Sweep: true,
+		{Path: "program.order", kind: aChoice, Values: append(programOrders(), callOrders()...),
+			Default: `"as written"`, Example: `"1f1b"`, Sweep: true,
 			Doc: "How stages take turns with the passes of microbatches, which are the repetitions of " +
 				"ops: all forward, then all backward; or one forward, one backward, as PipeDream-flush " +
-				"and Megatron do it.",
+				"and Megatron do it. Of a trace, in which order a rank makes calls that nothing orders: of " +
+				"their ids, or of the times at which they began.",
 			to: set(func(p *ProgramPoint, name string) { p.Order = name })},
 		{Path: "program.stages", kind: aNames, Example: `["stage0", "stage1"]`,
 			Doc: "The groups that a pipeline goes through: what ranks of several do together stands " +
@@ -123,7 +121,7 @@ func programKeys() []Key {
 		{Path: "program.tensor.repeat", kind: aWhole, min: 1, max: maxRepeat, Default: "1",
 			Example: "32", Sweep: true,
 			Doc: "How many there are: {i} in the name is 0, 1, ….", by: (*view).programTensor},
-	}, append(programOpKeys(), programCallKeys()...)...)
+	}, programFileKeys(), programOpKeys(), programCallKeys())
 }
 
 func programOpKeys() []Key {
@@ -336,6 +334,11 @@ func (r *run) program(v *view, network *Topology) *ProgramPoint {
 		return p
 	}
 	n := r.d.count("program.op")
+	if slices.Contains(callOrders(), p.Order) {
+		v.fail("program.order", problem{quoted(p.Order) + " is an order of calls in a trace",
+			"ops here are in the order in which they are written"})
+		ok = false
+	}
 	if n == 0 {
 		v.missing("program", "op", "[[program.op]]: what is done", `for example kernel = "matmul"`)
 	}

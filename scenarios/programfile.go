@@ -2,6 +2,8 @@ package scenarios
 
 import (
 	"fmt"
+	"math/bits"
+	"slices"
 )
 
 // ProgramFile has the contents of a program's file. Its tensors and ops are in no table: At is −1.
@@ -12,24 +14,71 @@ type ProgramFile struct {
 	Notes   []string // what a reader should know besides
 }
 
-// programFile takes the ops of a program from a file, if it names one; given is whether it does.
+// ProgramSource says where a program comes from that is in files, and how they are read.
+type ProgramSource struct {
+	Files  []string
+	Alike  string         // one of ranksAlike: for how many ranks a file stands
+	Order  string         // one of callOrders, or empty
+	Stages [][]int        // ranks of the stages, where the scenario names them
+	Groups []ProgramGroup // that the scenario names
+
+	divided bool // by shares
+	shares  splits
+	seed    uint64
+}
+
+// ranksAlike lists the values of program.ranks_alike.
+func ranksAlike() []string { return []string{"false", "true", "stage"} }
+
+// callOrders lists the values of program.order that are for calls of a trace.
+func callOrders() []string { return []string{"id", "time"} }
+
+func programFileKeys() []Key {
+	return []Key{
+		{Path: "program.file", kind: aFiles, Example: `"step.{rank}.et"`, Default: "none",
+			Doc: "What has all of it, in place of groups, tensors and ops: a trace of Chakra or of " +
+				"PyTorch's profiler, a file a rank, with {rank} in the name, or a list of files; or the HLO " +
+				"module that all do.",
+			by: (*run).programFile},
+		{Path: "program.ranks_alike", kind: aChoice, Values: ranksAlike(), Default: "false",
+			Example: "true",
+			Doc: "Whether a trace stands for more ranks than its own: one file for all, true; or a file " +
+				"for each stage of a pipeline, \"stage\". Its groups are shifted, so that every rank calls " +
+				"in one like them, and sends to the rank that is as far from it. [[program.group]] says " +
+				"who is in a group that the file only names, and program.stages which ranks are a stage, " +
+				"in place of equal runs of them.",
+			by: (*run).programFile, idle: "a file a rank leaves nothing to be said"},
+		{Path: "program.splits", kind: aMatrix, min: 0, max: maxCount, Example: "{ zipf = 1.2 }",
+			Doc: "With ranks_alike, how the tokens of an all_to_all are divided whose parts differ, since " +
+				"a trace has those of its own rank: by Zipf's law, as collective.splits, or in proportion " +
+				"to a table's rows, one a sender.",
+			by: (*run).programFile, idle: "no call here has parts that differ"},
+	}
+}
+
+// programFile takes the ops of a program from files, if it names some; given is whether it does.
 func (r *run) programFile(v *view, p *ProgramPoint) (ok, given bool) {
 	const at = "program.file"
-	name, given, ok := fetch[string](v, at)
+	names, given, ok := fetch[[]string](v, at)
 	if !given || !ok {
 		return ok, given
 	}
-	for _, table := range []string{"group", "tensor", "op"} {
+	source, ok := r.programSource(v, p, names)
+	tables := []string{"tensor", "op"}
+	if source.Alike == ranksAlike()[0] {
+		tables = []string{"group", "tensor", "op"}
+	}
+	for _, table := range tables {
 		if r.d.count("program."+table) > 0 {
 			v.fail(at, problem{"the file has all of the program", fmt.Sprintf("leave [[program.%s]] out, "+
 				"or the file", table)})
 			return false, true
 		}
 	}
-	if p.Topology == nil {
+	if p.Topology == nil || !ok || len(p.Groups) < r.d.count("program.group") {
 		return false, true
 	}
-	answer, known := r.ask(WhichProgram, &Point{Topology: p.Topology, Data: Files{Input: name}})
+	answer, known := r.askOf(WhichProgram, &Point{Topology: p.Topology}, source)
 	if answer.Err != nil {
 		v.fail(at, problem{text: answer.Err.Error()})
 	}
@@ -37,6 +86,101 @@ func (r *run) programFile(v *view, p *ProgramPoint) (ok, given bool) {
 		return false, true
 	}
 	f := answer.Program
-	p.Groups, p.Tensors, p.Ops, p.Notes = f.Groups, f.Tensors, f.Ops, f.Notes
+	p.Groups = append(slices.Clone(p.Groups), f.Groups...)
+	p.Tensors, p.Ops, p.Notes = f.Tensors, f.Ops, f.Notes
 	return v.fewer(at, max(len(p.Ops), len(p.Tensors))), true
+}
+
+// programSource reads how the files of a program are to be read.
+func (r *run) programSource(v *view, p *ProgramPoint, names []string) (*ProgramSource, bool) {
+	s := &ProgramSource{Files: names, seed: uint64(p.Seed)}
+	alike, ok1 := fetchOr(v, "program.ranks_alike", ranksAlike()[0])
+	shares, given, ok2 := fetch[splits](v, "program.splits")
+	s.Alike, s.divided, s.shares = alike, given, shares
+	if slices.Contains(callOrders(), p.Order) {
+		s.Order, p.Order = p.Order, programOrders()[0]
+	}
+	if !ok1 || !ok2 {
+		return s, false
+	}
+	if alike == ranksAlike()[0] {
+		return s, true
+	}
+	v.use("program.ranks_alike")
+	if given {
+		v.use("program.splits")
+	}
+	if shares.file != "" {
+		answer, known := r.ask(WhichSplits, &Point{Data: Files{Input: shares.file}})
+		if answer.Err != nil {
+			v.fail("program.splits", problem{text: answer.Err.Error()})
+		}
+		if s.shares.rows = answer.Splits; !known || answer.Err != nil {
+			return s, false
+		}
+	}
+	s.Groups = p.Groups
+	for _, name := range p.Stages {
+		i := slices.IndexFunc(p.Groups, func(g ProgramGroup) bool { return g.Name == name })
+		if i < 0 {
+			v.fail("program.stages", problem{fmt.Sprintf("no group is called %s", quoted(name)),
+				"[[program.group]] makes it"})
+			return s, false
+		}
+		s.Stages = append(s.Stages, slices.Concat(p.Groups[i].Teams...))
+	}
+	return s, true
+}
+
+// Shares returns how many of count tokens each of so many senders has for each receiver: nil where
+// the scenario does not say it.
+func (s *ProgramSource) Shares() func(ranks int, count int64) ([][]int64, error) {
+	if !s.divided {
+		return nil
+	}
+	return func(ranks int, count int64) ([][]int64, error) {
+		rows := slices.Repeat([][]int64{zipf(ranks, count, s.shares.zipf, s.seed)}, ranks)
+		if s.shares.rows == nil {
+			return rows, nil
+		}
+		if len(s.shares.rows) != ranks {
+			return nil, fmt.Errorf("program.splits has %d rows; a call of %d ranks takes as many",
+				len(s.shares.rows), ranks)
+		}
+		for i, row := range s.shares.rows {
+			if len(row) != ranks {
+				return nil, fmt.Errorf("program.splits: row %d has %d numbers; a call of %d ranks takes as "+
+					"many", i, len(row), ranks)
+			}
+			rows[i] = inProportion(count, row)
+		}
+		return rows, nil
+	}
+}
+
+// inProportion divides count into parts as large as weights say; what rounding down leaves goes to
+// the first, one each. Of no weights at all the first has it all.
+func inProportion(count int64, weights []int64) []int64 {
+	total := int64(0)
+	for _, w := range weights {
+		total += w
+	}
+	parts := make([]int64, len(weights))
+	left := count
+	for i, w := range weights {
+		if total > 0 {
+			high, low := bits.Mul64(uint64(count), uint64(w))
+			share, _ := bits.Div64(high, low, uint64(total))
+			parts[i] = int64(share)
+			left -= parts[i]
+		}
+	}
+	for i := 0; left > 0; i = (i + 1) % len(parts) {
+		if total > 0 && weights[i] == 0 {
+			continue
+		}
+		parts[i]++
+		left--
+	}
+	return parts
 }

@@ -50,6 +50,9 @@ func (k *Key) read(n *node) (any, *problem) {
 		return k.quantity(n)
 	}
 	s, ok := n.value.(string)
+	if is, truth := n.value.(bool); truth && slices.Contains(k.Values, "true") {
+		s, ok = strconv.FormatBool(is), true // "stage", say, or true
+	}
 	if !ok && len(k.Values) > 0 {
 		return nil, &problem{"a " + k.name() + " in quotes is expected",
 			"known: " + strings.Join(k.Values, ", ")}

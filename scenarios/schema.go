@@ -3,6 +3,7 @@ package scenarios
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -112,7 +113,11 @@ func (k *Key) valueSchema() object {
 		if len(k.Values) == 0 {
 			return object{"type": "string"}
 		}
-		return object{"anyOf": []any{object{"enum": k.Values}, object{"type": "string"}}}
+		some := []any{object{"enum": k.Values}, object{"type": "string"}}
+		if slices.Contains(k.Values, "true") {
+			some = append(some, object{"type": "boolean"})
+		}
+		return object{"anyOf": some}
 	}
 	return object{} // lists, which are judged when they are read
 }

@@ -24,10 +24,10 @@ import (
 
 // fileFlags say how a schedule from a file is taken.
 type fileFlags struct {
-	as, dtype, op, bytes, protocol, runtime string
-	root                                    int
-	count                                   int64
-	strictNop, inPlace, outOfPlace          bool
+	as, dtype, op, bytes, protocol, runtime, order string
+	root                                           int
+	count                                          int64
+	strictNop, inPlace, outOfPlace                 bool
 
 	flags *pflag.FlagSet
 }
@@ -47,6 +47,8 @@ func (o *fileFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.strictNop, "strict-nop", false, "hold that nop alone orders the operations of an "+
 		"MSCCL++ thread block")
 	f.StringVar(&o.runtime, "runtime", "", "hold the file to the limits of `NAME`: msccl, rccl, none")
+	f.StringVar(&o.order, "order", "", "take calls of a trace that nothing orders in the order of "+
+		"their `KEY`: id, time")
 	f.BoolVar(&o.inPlace, "in-place", false, "take input and output as one buffer")
 	f.BoolVar(&o.outOfPlace, "out-of-place", false, "take them as two")
 	f.SortFlags = false
@@ -55,7 +57,7 @@ func (o *fileFlags) register(f *pflag.FlagSet) {
 // given returns the first of these flags that is given, empty for none.
 func (o *fileFlags) given() string {
 	return changed(o.flags, "as", "root", "bytes", "count", "dtype", "op", "protocol",
-		"strict-nop", "runtime", "in-place", "out-of-place")
+		"strict-nop", "runtime", "order", "in-place", "out-of-place")
 }
 
 // changed returns the first of some flags that is given, empty for none.
@@ -97,6 +99,9 @@ func (o *fileFlags) options() (f formats.Options, err error) {
 		return f, err
 	}
 	if f.Runtime, err = oneOf("runtime", o.runtime, "msccl", "rccl", "none"); err != nil {
+		return f, err
+	}
+	if f.Order, err = oneOf("order", o.order, "id", "time"); err != nil {
 		return f, err
 	}
 	switch {

@@ -95,6 +95,9 @@ func Read(files []Input, o foreign.Options) (*foreign.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.orderBy, err = t.keyOf(o.Order); err != nil {
+		return nil, err
+	}
 	t.collectives()
 	g := &opgraph.Graph{Format: t.form, Name: t.name(), Ranks: t.ranks, Where: t.where,
 		Simulator: "ASTRA-sim", Defects: t.defects}
@@ -116,9 +119,16 @@ type reader struct {
 	notes []string // notes for the user
 	span  string   // the file's duration, if it states one
 	form  string   // "chakra" or "kineto"
+	about about
 
 	lines *strictjson.Lines // of JSON
 	json  *json.Decoder
+}
+
+// about holds what a file says of its job.
+type about struct {
+	rank  int // whose file it is, −1 if it does not say so
+	world int // number of ranks, 0 if it does not say so
 }
 
 // fail makes an error of the file. Where JSON ends early or is invalid, it has the line.
@@ -178,14 +188,14 @@ func (r *reader) take(n node) error {
 	return nil
 }
 
-// isJSON distinguishes the two forms. JSON begins with a brace, which protobuf could have as a
-// length, and then a quote.
+// isJSON distinguishes the two forms. JSON begins with a brace or a bracket, which protobuf could
+// have as a length, and then a quote or another brace.
 func isJSON(b *bufio.Reader) bool {
 	head, _ := b.Peek(512)
 	text := strings.TrimLeft(string(head), " \t\r\n")
-	if !strings.HasPrefix(text, "{") {
+	if !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
 		return false
 	}
 	text = strings.TrimLeft(text[1:], " \t\r\n")
-	return strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "}")
+	return text != "" && strings.Contains(`"}{]`, text[:1])
 }

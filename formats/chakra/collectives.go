@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"collsim/formats/internal/opgraph"
-	"collsim/schedule"
+	"collsim/internal/prose"
 )
 
 // team holds the ranks that take part in collectives together.
@@ -16,6 +16,15 @@ type team struct {
 	members string    // its ranks, where the files have them
 	ranks   []int32   // in order
 	ops     [][]int32 // collectives of each rank, in the order of its requests
+	tiling  *tiling   // where a file stands for many ranks, all teams that are shifted alike
+}
+
+// size returns the number of ranks that are in it, with and without files.
+func (g *team) size() int {
+	if g.tiling != nil {
+		return len(g.tiling.teams[0])
+	}
+	return len(g.ranks)
 }
 
 // collectives replaces every collective by a barrier of its group, after checking that all ranks
@@ -29,6 +38,7 @@ func (t *trace) collectives() {
 		for k := range g.ops[0] {
 			t.ask(t.requested(g, k))
 		}
+		t.unmet(g)
 		// A collective that some ranks do not request would never happen. It is reported, and the
 		// others do not wait for it.
 		for k := range slices.MinFunc(g.ops, func(a, b []int32) int { return len(a) - len(b) }) {
@@ -86,7 +96,7 @@ func (t *trace) groups() (all []*team) {
 			}
 			g := byName[n.group+n.members]
 			if g == nil {
-				g = &team{name: n.group, members: n.members}
+				g = &team{name: n.group, members: n.members, tiling: n.tiling}
 				for r := range t.nodes {
 					if n.group == "" && n.members == "" {
 						g.ranks, g.ops = append(g.ranks, int32(r)), append(g.ops, nil)
@@ -122,25 +132,34 @@ func (t *trace) complete(g *team) {
 	}
 }
 
-// order sorts the collectives of each rank into the order of its requests. It reports two that no
-// dependency orders: ranks could request them in different orders, and wait for each other forever.
-func (t *trace) order(g *team) {
-	for member, rank := range g.ranks {
-		if len(g.ops[member]) < 2 {
-			continue
-		}
-		sorted, a, b, ok := t.ranks[rank].InOrder(g.ops[member])
-		g.ops[member] = sorted
-		if !ok {
-			t.defects = append(t.defects, opgraph.Defect{Rank: int(rank), Op: int(b), Kind: schedule.Race,
-				Text: fmt.Sprintf("nothing orders the collectives %v and %v, so that ranks could ask for "+
-					"them in different orders", &t.nodes[rank][a], &t.nodes[rank][b])})
-		}
+// alone reports whether a group with one rank was meant to have just that one.
+func (g *team) alone() bool {
+	return g.size() == 1 && (g.members == "" || g.members == fmt.Sprint(g.ranks))
+}
+
+// unmet notes that calls of a group are not held against those of members that have no file.
+func (t *trace) unmet(g *team) {
+	if absent := t.absent(g); len(absent) > 0 {
+		t.said = append(t.said, fmt.Sprintf("group %q has ranks %s, and there is no file of %s: calls "+
+			"are held against those of the others alone", g.name, prose.Ranks(numbers(g.members)),
+			prose.Ranks(absent)))
+	} else if len(t.nodes) == 1 && g.members == "" {
+		t.said = append(t.said, "there is one rank's file: its calls are held against no other's")
 	}
 }
 
-// alone reports whether a group with one rank was meant to have just that one.
-func (g *team) alone() bool { return g.members == "" || g.members == fmt.Sprint(g.ranks) }
+// absent returns the members of a group that have no file.
+func (t *trace) absent(g *team) (list []int) {
+	if g.tiling != nil {
+		return nil
+	}
+	for _, text := range strings.Fields(strings.Trim(g.members, "[]")) {
+		if rank, err := strconv.Atoi(text); err == nil && rank >= len(t.nodes) {
+			list = append(list, rank)
+		}
+	}
+	return list
+}
 
 // of names the group in errors.
 func (g *team) of() string {

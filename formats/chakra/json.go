@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"collsim/formats/internal/foreign"
 	"collsim/formats/internal/strictjson"
 )
 
@@ -50,15 +51,21 @@ func (j *jsonNode) node() (node, error) {
 	return n, n.check()
 }
 
-// readJSON reads the JSON form, node by node.
+// readJSON reads JSON: the form of Chakra's feeder, node by node, or a trace of Kineto. Keys say
+// which of them it is, wherever they stand: tools put their own before them.
 func (r *reader) readJSON(in *bufio.Reader) error {
 	r.lines = &strictjson.Lines{R: in}
 	r.json = json.NewDecoder(r.lines)
 	d := r.json
-	if _, err := d.Token(); err != nil { // the brace
+	open, err := d.Token()
+	if err != nil {
 		return r.fail("%v", plain(err))
 	}
-	found := false
+	if open == json.Delim('[') {
+		r.form = "kineto"
+		return r.readBare(d)
+	}
+	found, unknown := false, ""
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
@@ -72,20 +79,27 @@ func (r *reader) readJSON(in *bufio.Reader) error {
 		case "workload_graph":
 			found = true
 			err = r.jsonNodes(d)
-		case "workload_name", "ngpus", "soc":
-			var about any
-			err = d.Decode(&about)
-		case "schema", "pid", "nodes":
+		case "schema", "nodes":
 			return r.fail("key %q: this is an execution trace of PyTorch; chakra_trace_link and "+
 				"chakra_converter make a Chakra trace of it", key)
 		default:
-			return r.fail("key %q: workload_graph, workload_name, ngpus or soc is expected", key)
+			if key != "workload_name" && key != "ngpus" && key != "soc" && unknown == "" {
+				unknown = fmt.Sprint(key)
+			}
+			var about json.RawMessage
+			err = d.Decode(&about)
 		}
 		if err != nil {
 			return r.fail("%v: %v", key, plain(err))
 		}
 	}
-	if !found {
+	switch {
+	case unknown != "" && found:
+		return r.fail("key %q: workload_graph, workload_name, ngpus or soc is expected", unknown)
+	case unknown != "":
+		return r.fail(foreign.Unknown + ": its outermost keys have no traceEvents, as PyTorch's " +
+			"profiler writes them, and no workload_graph, as Chakra's feeder")
+	case !found:
 		return r.fail("no workload_graph")
 	}
 	return r.end(d)
@@ -124,10 +138,15 @@ func (r *reader) end(d *json.Decoder) error {
 	if _, err := d.Token(); err != nil {
 		return r.fail("%v", plain(err))
 	}
+	return r.behind(d, "brace")
+}
+
+// behind checks that nothing follows the closing brace, or bracket.
+func (r *reader) behind(d *json.Decoder, closing string) error {
 	if _, err := d.Token(); err == nil {
-		return r.fail("more behind the closing brace")
+		return r.fail("more behind the closing %s", closing)
 	} else if !errors.Is(err, io.EOF) {
-		return r.fail("behind the closing brace: %v", err)
+		return r.fail("behind the closing %s: %v", closing, err)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 // Chrome's trace viewer reads them. This reader uses the activities of GPUs (cat kernel, gpu_memcpy
 // and gpu_memset, with stream and correlation), and waits (cuda_sync). A kernel of NCCL carries the
 // arguments of its call: libkineto/src/output_json.cpp, and saveNcclMeta in PyTorch's
-// torch/csrc/profiler/util.cpp.
+// torch/csrc/profiler/util.cpp. Where it does not, the host's event may: see hostcall.go.
 
 // event is an event of a file.
 type event struct {
@@ -25,6 +25,7 @@ type event struct {
 	Name   string          `json:"name"`
 	Start  json.RawMessage `json:"ts"`
 	Dur    json.RawMessage `json:"dur"`
+	Thread json.RawMessage `json:"tid"`
 	Args   json.RawMessage `json:"args"`
 
 	start, end int64 // in ns
@@ -50,6 +51,7 @@ type eventArgs struct {
 	Ranks      json.RawMessage `json:"Process Group Ranks"`
 	InSplit    json.RawMessage `json:"In split size"`
 	OutSplit   json.RawMessage `json:"Out split size"`
+	Root       *int64          `json:"Rank"` // of the host's event alone: a place in the group
 	To         *int64          `json:"Dst Rank"`
 	From       *int64          `json:"Src Rank"`
 }
@@ -57,6 +59,7 @@ type eventArgs struct {
 // distributed holds a file's description of its process groups.
 type distributed struct {
 	Rank   *int64 `json:"rank"`
+	World  int64  `json:"world_size"`
 	Groups []struct {
 		Name  string  `json:"pg_name"`
 		Ranks []int64 `json:"ranks"`
@@ -69,9 +72,9 @@ func isKineto(key any) bool {
 		key == "distributedInfo" || key == "displayTimeUnit" || key == "baseTimeNanoseconds"
 }
 
-// readKineto reads the rest of a file, behind its first key.
+// readKineto reads the rest of a file, behind the first key that is Kineto's.
 func (r *reader) readKineto(d *json.Decoder, key json.Token) error {
-	k := kineto{reader: r, roots: map[int64]int64{}}
+	k := newKineto(r)
 	for {
 		var err error
 		switch key {
@@ -102,7 +105,22 @@ func (r *reader) readKineto(d *json.Decoder, key json.Token) error {
 	return nil
 }
 
-// readEvents reads the array of events and keeps those that are used.
+// readBare reads a file that is the array of events alone, as some tools leave it.
+func (r *reader) readBare(d *json.Decoder) error {
+	k := newKineto(r)
+	if err := k.elements(d); err != nil {
+		return r.fail("%v", plain(err))
+	}
+	if err := r.behind(d, "bracket"); err != nil {
+		return err
+	}
+	if err := k.take(); err != nil {
+		return r.fail("%v", err)
+	}
+	return nil
+}
+
+// readEvents reads the array of events.
 func (k *kineto) readEvents(d *json.Decoder) error {
 	open, err := d.Token()
 	if err != nil {
@@ -111,6 +129,11 @@ func (k *kineto) readEvents(d *json.Decoder) error {
 	if open != json.Delim('[') {
 		return errors.New("an array is expected")
 	}
+	return k.elements(d)
+}
+
+// elements reads the events of an array up to its end and keeps those that are used.
+func (k *kineto) elements(d *json.Decoder) error {
 	for number := 0; d.More(); number++ {
 		e := &event{number: number}
 		if err := d.Decode(e); err != nil {
@@ -119,19 +142,24 @@ func (k *kineto) readEvents(d *json.Decoder) error {
 		if e.Phase != "X" {
 			continue
 		}
-		switch {
-		case e.Cat == "kernel" || e.Cat == "gpu_memcpy" || e.Cat == "gpu_memset":
+		var err error
+		switch e.Cat {
+		case "kernel", "gpu_memcpy", "gpu_memset", "Kernel", "Memcpy", "Memset": // the last until 2022
 			err = k.did(e)
-		case e.Cat == "cuda_sync":
+		case "cuda_sync":
 			err = k.waited(e)
-		case e.Cat == "cpu_op" && e.Name == "record_param_comms":
-			err = k.called(e)
+		case "cuda_runtime", "cuda_driver":
+			err = k.launched(e)
+		case "cpu_op":
+			if e.Name == "record_param_comms" {
+				err = k.called(e)
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("%v: %w", e, err)
 		}
 	}
-	_, err = d.Token()
+	_, err := d.Token()
 	return err
 }
 
@@ -143,18 +171,9 @@ func (k *kineto) did(e *event) error {
 	if err := e.decode(); err != nil {
 		return err
 	}
-	dur := int64(0)
-	for _, x := range []struct {
-		key  string
-		text json.RawMessage
-		into *int64
-	}{{"ts", e.Start, &e.start}, {"dur", e.Dur, &dur}} {
-		var err error
-		if *x.into, err = nanos(string(x.text)); err != nil {
-			return fmt.Errorf("%s = %s: %w", x.key, text(x.text), err)
-		}
+	if err := e.times(); err != nil {
+		return err
 	}
-	e.end = e.start + dur
 	if e.args.Stream == nil || e.args.Correlation == nil {
 		return errors.New("args have no stream, or no correlation, of what a GPU does")
 	}
@@ -176,22 +195,20 @@ func (k *kineto) waited(e *event) error {
 	return nil
 }
 
-// called records the root of a call of NCCL from the host's event. Kineto copies all other
-// arguments to the kernel.
-func (k *kineto) called(e *event) error {
-	var args struct {
-		Call *int64 `json:"External id"`
-		Rank *int64 `json:"Rank"`
+// times reads when the event began and ended.
+func (e *event) times() error {
+	dur := int64(0)
+	for _, x := range []struct {
+		key  string
+		text json.RawMessage
+		into *int64
+	}{{"ts", e.Start, &e.start}, {"dur", e.Dur, &dur}} {
+		var err error
+		if *x.into, err = nanos(string(x.text)); err != nil {
+			return fmt.Errorf("%s = %s: %w", x.key, text(x.text), err)
+		}
 	}
-	if len(e.Args) == 0 {
-		return nil
-	}
-	if err := unmarshal(e.Args, &args); err != nil {
-		return err
-	}
-	if args.Call != nil && args.Rank != nil {
-		k.roots[*args.Call] = *args.Rank
-	}
+	e.end = e.start + dur
 	return nil
 }
 

@@ -130,7 +130,7 @@ func TestKinetoOrder(t *testing.T) {
 		kernels := slices.DeleteFunc(slices.Clone(all), func(d did) bool { return d.sync != "" })
 		told = len(kernels) < len(all)
 		w, err := chakra.ReadWorkload("t", []chakra.Input{{Name: "t.0.json",
-			Reader: strings.NewReader(text)}}, 0)
+			Reader: strings.NewReader(text)}}, &chakra.Reading{})
 		require.NoError(t, err, text)
 		pairs := func(a, b int) bool { return orders(all, told, kernels[a], kernels[b]) }
 		want := closure(len(kernels), pairs)

@@ -29,10 +29,13 @@ func (k *kineto) ask(n *node, a *eventArgs) error {
 			*a.Out, collective.MaxElements/bytes)
 	}
 	n.setName(a.Collective)
+	ranks, err := k.ranks(a)
 	if message != 0 {
+		if err == nil {
+			n.group, n.members = a.Group, fmt.Sprint(sorted(ranks))
+		}
 		return n.message(message, a, bytes)
 	}
-	ranks, err := k.ranks(a)
 	if err != nil {
 		return err
 	}
@@ -115,7 +118,10 @@ func (n *node) splits(a *eventArgs, ranks []int64, bytes int64) error {
 
 // root records the root of a call. The host's event has it as an index into the group.
 func (k *kineto) root(n *node, kind collective.Kind, a *eventArgs, ranks []int64) error {
-	place, known := k.roots[a.Call]
+	place, known := int64(0), false
+	if host := k.host.byID[a.Call]; host != nil && host.args.Root != nil {
+		place, known = *host.args.Root, true
+	}
 	switch {
 	case !known && kind == collective.Broadcast:
 		k.note("which rank a broadcast comes from is not in the traces: the first of its group is taken")

@@ -56,7 +56,7 @@ func only(calls ...call) (*chakra.Work, error) {
 		f.Name = fmt.Sprintf("t.%d.json", rank)
 		files = append(files, f)
 	}
-	w, err := chakra.ReadWorkload("t", files, 0)
+	w, err := chakra.ReadWorkload("t", files, &chakra.Reading{})
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func TestKinetoCalls(t *testing.T) {
 	require.NoError(t, err)
 	wrong := strings.Replace(string(text), `"Rank":0`, `"Rank":"0"`, 1)
 	_, err = chakra.ReadWorkload("t", []chakra.Input{{Name: "t.0.json",
-		Reader: strings.NewReader(wrong)}}, 0)
+		Reader: strings.NewReader(wrong)}}, &chakra.Reading{})
 	require.EqualError(t, err, `t.0.json: traceEvents: event 1 (record_param_comms): args: "Rank" is `+
 		`a string; a whole number is expected`)
 }

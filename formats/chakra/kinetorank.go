@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"strings"
 
 	"collsim/unit"
 )
@@ -17,12 +16,17 @@ type kineto struct {
 	about  distributed
 	events []*event // activities of the GPU
 	syncs  []*event
-	roots  map[int64]int64 // roots of the host's calls, by External id: indices into their groups
+	host   hostCalls
 
 	streams []*gpuStream // by number
 	// for each event, those that it waits for besides the one before it on its stream
 	after [][]int
 	late  error // a wait for something that began later
+}
+
+func newKineto(r *reader) *kineto {
+	return &kineto{reader: r, host: hostCalls{byID: map[int64]*hostCall{},
+		launches: map[int64]launch{}}}
 }
 
 // gpuStream holds the activities of a stream, in order.
@@ -41,6 +45,11 @@ func (k *kineto) take() error {
 			"recorded without ProfilerActivity.CUDA")
 	}
 	slices.SortStableFunc(k.events, func(a, b *event) int { return cmp.Compare(a.start, b.start) })
+	k.reader.about.world = int(k.about.World)
+	if k.about.Rank != nil {
+		k.reader.about.rank = int(*k.about.Rank)
+	}
+	k.nameless()
 	k.line()
 	k.after = make([][]int, len(k.events))
 	if len(k.syncs) > 0 {
@@ -277,11 +286,6 @@ func (k *kineto) node(e *event) (n node, err error) {
 	if e.args.Collective != "" {
 		n.nanos = 0 // it takes what it takes here
 		return n, k.ask(&n, &e.args)
-	}
-	if e.Cat == "kernel" && strings.HasPrefix(n.name, "ncclDevKernel") ||
-		strings.HasPrefix(n.name, "ncclKernel") {
-		return n, errors.New("it is a kernel of NCCL without a Collective name: which call it was is " +
-			"not in the trace")
 	}
 	return n, nil
 }

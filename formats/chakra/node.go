@@ -17,16 +17,19 @@ type node struct {
 	name       string
 	kind       nodeType
 	data, ctrl []uint64
+	start      uint64 // start_time_micros, 0 if the file does not state it
 	micros     uint64
 	nanos      uint64 // added to micros
 	stream     string // of a kernel, where known
 	cpu        bool   // is_cpu_op, true if absent
 	attrs      [len(attrNames)]int64
 	given      [len(attrNames)]bool
-	group      string // pg_name
-	members    string // ranks of the group, where known
-	element    uint8  // type of its elements, index into elementTypes; 0 if unknown
-	root       int64  // index of its root in the group, plus 1; 0 if unknown
+	group      string  // pg_name
+	members    string  // ranks of the group, where known
+	tiling     *tiling // where a file stands for many ranks: its teams, and what each rank gives each
+	rows       [][]int64
+	element    uint8 // type of its elements, index into elementTypes; 0 if unknown
+	root       int64 // index of its root in the group, plus 1; 0 if unknown
 	// lists is true where ranks may contribute and receive different lengths. For an all_to_all, to
 	// and from are the bytes to and from each rank of the group.
 	lists    bool

@@ -71,6 +71,8 @@ func (r *reader) readNode(b []byte) error {
 			n.ctrl, err = x.Numbers(n.ctrl)
 		case 5:
 			n.data, err = x.Numbers(n.data)
+		case 6:
+			n.start = x.Value
 		case 7:
 			n.micros = x.Value
 		case 10:

@@ -59,7 +59,7 @@ func workload(files ...[]byte) (*chakra.Workload, error) {
 		name := "t." + string(rune('0'+i)) + ".et"
 		inputs = append(inputs, chakra.Input{Name: name, Reader: bytes.NewReader(b)})
 	}
-	return chakra.ReadWorkload("t", inputs, 0)
+	return chakra.ReadWorkload("t", inputs, &chakra.Reading{})
 }
 
 // sound holds a workload to what is promised: names of their own, ranks that exist, and ops that

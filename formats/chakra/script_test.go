@@ -13,9 +13,9 @@ import (
 	"collsim/formats/internal/foreign"
 )
 
-// TestScripts runs the scripts of testdata/scripts. The command "read [as=KIND] [schedule]" reads a
-// trace in the JSON form, a line a rank, and prints what is wrong with it, and the schedule if
-// that is asked for; "program" prints it as ops.
+// TestScripts runs the scripts of testdata/scripts. The command "read [as=KIND] [order=KEY]
+// [schedule]" reads a trace in the JSON form, a line a rank, and prints what is wrong with it, and
+// the schedule if that is asked for; "program [order=KEY] [alike=all|stage ranks=N]" prints ops.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -26,8 +26,12 @@ func TestScripts(t *testing.T) {
 					Reader: strings.NewReader(line)})
 			}
 			o := foreign.Options{File: "t"}
+			d.MaybeScanArgs(t, "order", &o.Order)
 			if d.Cmd == "program" {
-				w, err := chakra.ReadWorkload("t", files, 0)
+				how := chakra.Reading{Order: o.Order}
+				d.MaybeScanArgs(t, "alike", (*string)(&how.Alike))
+				d.MaybeScanArgs(t, "ranks", &how.Ranks)
+				w, err := chakra.ReadWorkload("t", files, &how)
 				if err != nil {
 					return err.Error() + "\n"
 				}

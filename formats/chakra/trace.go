@@ -23,6 +23,9 @@ type trace struct {
 	callers int      // number of ctrl_deps that name no node
 	said    []string // notes of the files
 	form    string   // form of the files
+	orderBy orderKey // of calls that nothing orders
+	about   []about  // by file
+	stages  *stages  // where files stand for more ranks than one
 
 	asked    []asked
 	askedBy  map[string]int
@@ -36,7 +39,7 @@ type asked struct {
 }
 
 // add adds the nodes of the next rank as operations, in the order of their ids.
-func (t *trace) add(r *reader) {
+func (t *trace) add(r *reader) error {
 	rank := len(t.ranks)
 	var g opgraph.Rank
 	owner := make([]int32, len(r.nodes))
@@ -57,12 +60,15 @@ func (t *trace) add(r *reader) {
 			}
 		}
 		if n.kind == commColl && !n.given[commType] && !n.cpu {
-			t.defect(rank, i, "a collective without comm_type: which one is not in the file")
+			return r.fail("%v: a collective without comm_type: which one is not in the file; "+
+				"chakra_converter writes it, 0 for ALL_REDUCE to %d for BARRIER", n, len(kinds)-1)
 		}
 		n.data, n.ctrl = nil, nil
 	}
 	t.ranks, t.nodes, t.owner = append(t.ranks, g), append(t.nodes, r.nodes), append(t.owner, owner)
+	t.about = append(t.about, r.about)
 	t.deps, t.exits = append(t.deps, len(g.Edges)), append(t.exits, map[int32]int32{})
+	return nil
 }
 
 // find returns the index of a node by its id.

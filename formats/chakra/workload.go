@@ -7,6 +7,7 @@ import (
 	"collsim/collective"
 	"collsim/formats/internal/foreign"
 	"collsim/formats/internal/opgraph"
+	"collsim/internal/prose"
 	"collsim/unit"
 )
 
@@ -28,9 +29,12 @@ type Work struct {
 	Splits [][]int64
 	Time   unit.Time // of a computation
 	CPU    bool      // a computation on the host, not on the GPU
+	// Permute marks an all_to_allv in which those that a rank sends nothing do not wait for it.
+	Permute bool
 	// Stream is the stream of a computation, empty where the trace does not name one.
 	Stream string
 	Group  string  // of a collective: pg_name, of the first team
+	tiling *tiling // of a collective of files that stand for many ranks
 	Teams  [][]int // each does it separately; a computation has one team
 	After  []int   // indices of ops that must have ended on a rank before it begins there
 }
@@ -40,10 +44,18 @@ type Work struct {
 // nodes have the same id, name, duration and dependencies; so are equal collectives of several
 // groups. Nodes without duration are left out, and the order that they impose stays. Errors are
 // *foreign.Error with the file, the node and the field.
-func ReadWorkload(name string, files []Input, limit unit.Bytes) (*Workload, error) {
-	t, err := readAll(name, files, limit)
+func ReadWorkload(name string, files []Input, o *Reading) (*Workload, error) {
+	t, err := readAll(name, files, o.Limit)
 	if err != nil {
 		return nil, err
+	}
+	if t.orderBy, err = t.keyOf(o.Order); err != nil {
+		return nil, err
+	}
+	if o.Alike != EachRank {
+		if err := t.standFor(o); err != nil {
+			return nil, err
+		}
 	}
 	for _, g := range t.groups() {
 		if len(g.ranks) > 1 {
@@ -63,6 +75,7 @@ func ReadWorkload(name string, files []Input, limit unit.Bytes) (*Workload, erro
 		return nil, err
 	}
 	w.merge()
+	w.spread()
 	return w.workload(), nil
 }
 
@@ -97,7 +110,11 @@ func (w *works) find() error {
 	if err := w.collectives(); err != nil {
 		return err
 	}
-	if err := w.messages(); err != nil {
+	messages := w.messages
+	if w.stages != nil {
+		messages = w.shiftedMessages
+	}
+	if err := messages(); err != nil {
 		return err
 	}
 	for rank := range w.nodes {
@@ -142,7 +159,7 @@ func (w *works) collectives() error {
 			w.order(g)
 		}
 		for k := range g.ops[0] {
-			if len(g.ranks) == 1 && g.alone() {
+			if g.alone() {
 				continue
 			}
 			o, err := w.collective(g, k)
@@ -160,16 +177,21 @@ func (w *works) collectives() error {
 
 // collective makes the op of a group's k-th collective.
 func (w *works) collective(g *team, k int) (o Work, err error) {
-	n, p := w.node(g, 0, k), int64(len(g.ranks))
+	n, p := w.node(g, 0, k), int64(g.size())
 	wrong := func(format string, args ...any) (Work, error) {
 		return o, w.wrong(int(g.ranks[0]), g.ops[0][k], format, args...)
 	}
 	o.Kind, o.Bytes, o.Group = kinds[n.attrs[commType]], unit.Bytes(n.attrs[commSize]), g.name
-	ranks := make([]int, p)
+	ranks := make([]int, len(g.ranks))
 	for i, rank := range g.ranks {
 		ranks[i] = int(rank)
 	}
-	o.Teams = [][]int{ranks}
+	o.Teams, o.tiling = [][]int{ranks}, g.tiling
+	if absent := w.absent(g); len(absent) > 0 {
+		return wrong("its group %q has ranks %s, and there is no file of %s: ranks_alike = true takes "+
+			"one rank's file for all, \"stage\" a file a stage", g.name, prose.Ranks(numbers(g.members)),
+			prose.Ranks(absent))
+	}
 	if g.members != "" && g.members != fmt.Sprint(ranks) {
 		return wrong("Process Group Ranks = %s; those who call it, by their files, are %v", g.members,
 			ranks)
@@ -184,6 +206,10 @@ func (w *works) collective(g *team, k int) (o Work, err error) {
 				"all_gather, broadcast, all_to_all, reduce_scatter and barriers are taken over",
 				n.attrs[commType], o.Kind)
 		}
+	}
+	if n.rows != nil {
+		o.Kind, o.Splits, o.Bytes = collective.AllToAllV, n.rows, unit.Bytes(sum(n.rows[0]))
+		return o, nil
 	}
 	if n.lists {
 		if err := w.parts(g, k, &o); err != nil || o.Splits != nil {
@@ -345,7 +371,7 @@ func readAll(name string, files []Input, limit unit.Bytes) (*trace, error) {
 	}
 	t := &trace{files: files, askedBy: map[string]int{}}
 	for rank := range files {
-		r := reader{file: files[rank].Name, form: "chakra"}
+		r := reader{file: files[rank].Name, form: "chakra", about: about{rank: -1}}
 		if err := r.read(files[rank].Reader, limit); err != nil {
 			return nil, err
 		}
@@ -361,7 +387,9 @@ func readAll(name string, files []Input, limit unit.Bytes) (*trace, error) {
 				t.said = append(t.said, note)
 			}
 		}
-		t.add(&r)
+		if err := t.add(&r); err != nil {
+			return nil, err
+		}
 	}
 	return t, nil
 }

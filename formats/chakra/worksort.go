@@ -82,20 +82,20 @@ func (w *works) message(m *calls.Meeting) error {
 	return nil
 }
 
-// byID is a heap of ready ops, the lowest id first.
-type byID struct {
+// readyOps is a heap of ops, the lowest id first.
+type readyOps struct {
 	ids  []uint64
 	list []int
 }
 
-func (h *byID) Len() int { return len(h.list) }
-func (h *byID) Less(i, j int) bool {
+func (h *readyOps) Len() int { return len(h.list) }
+func (h *readyOps) Less(i, j int) bool {
 	a, b := h.list[i], h.list[j]
 	return h.ids[a] < h.ids[b] || h.ids[a] == h.ids[b] && a < b
 }
-func (h *byID) Swap(i, j int) { h.list[i], h.list[j] = h.list[j], h.list[i] }
-func (h *byID) Push(x any)    { h.list = append(h.list, x.(int)) }
-func (h *byID) Pop() any {
+func (h *readyOps) Swap(i, j int) { h.list[i], h.list[j] = h.list[j], h.list[i] }
+func (h *readyOps) Push(x any)    { h.list = append(h.list, x.(int)) }
+func (h *readyOps) Pop() any {
 	last := len(h.list) - 1
 	x := h.list[last]
 	h.list = h.list[:last]
@@ -112,7 +112,7 @@ func (w *works) sort() error {
 			waits[i]++
 		}
 	}
-	ready := &byID{ids: w.ids}
+	ready := &readyOps{ids: w.ids}
 	for i := range w.ops {
 		if waits[i] == 0 {
 			heap.Push(ready, i)
@@ -167,7 +167,8 @@ func (w *works) merge() {
 		key := fmt.Sprintf("%d %q %d %d %d %v %d %t %q %d %v", w.ids[i], o.Name, o.Kind, o.Bytes, o.Root,
 			o.Splits, o.Time, o.CPU, o.Stream, len(o.Teams[0]), o.After)
 		at, found := known[key]
-		if !found || o.Kind == collective.SendRecv || !merged[at].join(&o) {
+		if !found || o.Kind == collective.SendRecv || o.tiling != merged[at].tiling ||
+			!merged[at].join(&o) {
 			at = len(merged)
 			merged = append(merged, o)
 			known[key] = at
@@ -208,7 +209,7 @@ func (w *works) workload() *Workload {
 		taken[name]++
 		w.ops[i].Name = name
 	}
-	all := &Workload{Ranks: len(w.nodes), Ops: w.ops, Notes: w.said}
+	all := &Workload{Ranks: w.size(), Ops: w.ops, Notes: w.said}
 	if w.left > 0 {
 		all.Notes = append(all.Notes, fmt.Sprintf("nodes that take no time are left out, %d of them; "+
 			"what they order stays", w.left))

@@ -4,6 +4,7 @@ package prose
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -25,4 +26,25 @@ func Between[T comparable](from, to T, dash string) string {
 		low = strings.TrimSuffix(low, " "+unit)
 	}
 	return low + dash + high
+}
+
+// Ranks lists ranks in ascending order, such as "0 2 4…7".
+func Ranks(ranks []int) string {
+	var b strings.Builder
+	for i := 0; i < len(ranks); {
+		end := i + 1
+		for end < len(ranks) && ranks[end] == ranks[end-1]+1 {
+			end++
+		}
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(strconv.Itoa(ranks[i]))
+		i++
+		if end-i > 1 {
+			b.WriteString("…" + strconv.Itoa(ranks[end-1]))
+			i = end
+		}
+	}
+	return b.String()
 }

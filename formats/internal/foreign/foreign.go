@@ -35,6 +35,9 @@ type Options struct {
 	Protocol string
 	// StrictNop assumes that only nop orders the operations of an MSCCL++ thread block.
 	StrictNop bool
+	// Order says in which order a rank makes calls of a trace that nothing orders: that of their "id",
+	// or of the "time" at which they began. Without it they are a race.
+	Order string
 	// Runtime names the runtime whose limits hold: "msccl" (the default), "rccl", or "none".
 	Runtime string
 	// Limit is the most bytes of the file, unpacked; 1 GiB if it is 0.
@@ -100,6 +103,9 @@ func (p Place) String() string {
 // Error reports a file that cannot be read: what was found, and what was expected. Line is 0 where
 // the error concerns the file as a whole.
 type Error = diag.Problem
+
+// Unknown begins the text of an error about a file of no format that is read.
+const Unknown = "of no known format"
 
 // Long returns the error of a file that exceeds its limit, with the line of another error of
 // reading it.
