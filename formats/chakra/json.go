@@ -96,11 +96,9 @@ func (r *reader) readJSON(in *bufio.Reader) error {
 	switch {
 	case unknown != "" && found:
 		return r.fail("key %q: workload_graph, workload_name, ngpus or soc is expected", unknown)
-	case unknown != "":
+	case !found:
 		return r.fail(foreign.Unknown + ": its outermost keys have no traceEvents, as PyTorch's " +
 			"profiler writes them, and no workload_graph, as Chakra's feeder")
-	case !found:
-		return r.fail("no workload_graph")
 	}
 	return r.end(d)
 }
