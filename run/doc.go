@@ -34,7 +34,7 @@
 //	  backward.go gradientlaw.go compare.go shared.go verify.go sizes.go convert.go
 //	executions: carry.go inputs.go backwarddata.go executors.go measured.go validate.go
 //	  logged.go
-//	programs: program.go programof.go programfile.go programmodule.go programchoose.go
+//	programs: program.go programof.go programfile.go simai.go programmodule.go programchoose.go
 //	  programprove.go programverify.go programestimate.go programexecute.go programnumbers.go
 //	  programtrace.go programexposed.go programattribute.go programexplain.go
 //	explanations: explain.go again.go thresholds.go tune.go tunefile.go

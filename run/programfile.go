@@ -11,6 +11,7 @@ import (
 	"collsim/dtype"
 	"collsim/formats"
 	"collsim/formats/chakra"
+	"collsim/formats/simai"
 	"collsim/internal/prose"
 	"collsim/scenarios"
 	"collsim/unit"
@@ -58,11 +59,14 @@ func (s *Scenario) filed(source *scenarios.ProgramSource, ranks int) (*scenarios
 	return programOfTrace(w), nil
 }
 
-// oneFile reads a module that all ranks do, or the trace of a single rank.
+// oneFile reads a module, or a workload, that all ranks do.
 func (s *Scenario) oneFile(name string, ranks int) (*scenarios.ProgramFile, error) {
 	text, err := s.programFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, formats.Unreadable(err))
+	}
+	if simai.IsWorkload(text) {
+		return workload(name, text, ranks)
 	}
 	f, known := formats.Sniff(name, text[:min(len(text), formats.HeadSize)])
 	if !known || f.Name != formats.Trace && f.Name != formats.Profile {

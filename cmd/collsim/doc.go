@@ -11,7 +11,7 @@
 // From below; a file uses names of its own layer and of those before it.
 //
 //	terminal: app.go streams.go columns.go terminal.go progress.go signals.go
-//	errors: errors.go hints.go foreign.go complete.go terms.go
+//	errors: errors.go hints.go foreign.go astra.go complete.go terms.go
 //	executors: list.go executors.go worker.go devices.go secret.go
 //	outputs: files.go pagefile.go outputs.go named.go dataout.go pivot.go schedules.go
 //	pictures: pictures.go curves.go networkplot.go numericsplot.go claims.go pages.go

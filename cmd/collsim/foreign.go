@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"collsim/formats/simai"
 )
 
 // foreign names what others' tools write and a command does not read, and says what reads it; empty
@@ -35,6 +37,15 @@ func foreign(text []byte) (what, hint string) {
 	case has("NCCL INFO") && !bytes.Contains(text, []byte("busbw")):
 		return "a log of NCCL without a table of nccl-tests", "run one of nccl-tests; what it prints " +
 			"is for collsim calibrate --from, compare and diagnose"
+	case simai.IsWorkload(text):
+		return "a workload of SimAI is no scenario", "in a scenario: [program] file = \"FILE\""
+	case has("topology:", "npus_count:"):
+		return "a network of ASTRA-sim, which collsim does not read", astraNetwork(string(text))
+	case has("-implementation\"", "scheduling-policy"):
+		return "a system of ASTRA-sim, which collsim does not read", astraSystem(text)
+	case has("\"logical-dims\""):
+		return "logical dimensions of ASTRA-sim, which collsim does not read", "in a scenario: " +
+			"[topology] preset = \"torus\", shape = [8, 2], say; or nodes = 2 of a machine of 8"
 	case isHosts(text):
 		return "a list of hosts is no scenario", "in a scenario: [hardware] hosts = [\"HOST\", …]; or " +
 			"collsim validate SCENARIO --hosts HOST,…"

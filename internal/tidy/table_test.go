@@ -67,6 +67,7 @@ func table() []row {
 		{path: "formats/rocmtopo", ours: "formats/system machine unit"},
 		{path: "formats/topofile",
 			ours: "formats/ncclxml formats/topom formats/rocmtopo formats/system machine"},
+		{path: "formats/simai", ours: "formats/internal/foreign collective unit"},
 		{path: "formats/splits", ours: "formats/npy formats/internal/tensor dtype unit"},
 		{path: "formats/arrays",
 			ours: "formats/npy formats/safetensors formats/internal/... internal/input " +
