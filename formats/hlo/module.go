@@ -129,6 +129,11 @@ func (p *parser) attrs() (list []attr, err error) {
 		if a.value, err = p.value(); err != nil {
 			return nil, err
 		}
+		if last := len(list) - 1; a.name == "device_ids" && last >= 0 &&
+			strings.HasPrefix(list[last].value, "mesh[") {
+			list[last].value += ", device_ids=" + a.value // of replica_groups along axes of a mesh
+			continue
+		}
 		list = append(list, a)
 	}
 	return list, nil
