@@ -173,7 +173,7 @@ func (s *Scenario) answer(q scenarios.Question) scenarios.Answer {
 	case scenarios.WhichGraph:
 		a.Graph, a.Err = s.graphIn(p.Data.Input)
 	case scenarios.WhichProgram:
-		a.Program, a.Err = s.filed(p.Data.Input, p.Topology.Ranks)
+		a.Program, a.Err = s.filed(p.Data.Input, q.Module)
 	}
 	return a
 }

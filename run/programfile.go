@@ -21,7 +21,7 @@ import (
 // after.
 
 // filed reads the file that is the program of a scenario: a trace of a file a rank, or a module.
-func (s *Scenario) filed(file string, ranks int) (*scenarios.ProgramFile, error) {
+func (s *Scenario) filed(file string, p *scenarios.ModulePoint) (*scenarios.ProgramFile, error) {
 	name, read := s.disk.resolve(file), s.disk.file
 	if strings.HasPrefix(s.file, "example:") {
 		name, read = file, scenarios.ExampleFile
@@ -31,15 +31,18 @@ func (s *Scenario) filed(file string, ranks int) (*scenarios.ProgramFile, error)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, formats.Unreadable(err))
 		}
-		return module(name, text, ranks, s.limit)
+		return module(name, text, p, s.limit)
 	}
 	parts, err := formats.ReadParts(name, read)
 	if err != nil {
 		return nil, err
 	}
-	if len(parts) != ranks {
+	if len(parts) != p.Ranks {
 		return nil, fmt.Errorf("there are %d files, of as many ranks; the network has %d", len(parts),
-			ranks)
+			p.Ranks)
+	}
+	if len(p.Branches)+len(p.Trips) > 0 {
+		return nil, fmt.Errorf("program.branches and program.trips are for an HLO module; this is a trace")
 	}
 	var inputs []chakra.Input
 	for rank, part := range parts {

@@ -35,8 +35,8 @@ const (
 	// WhichShapes asks for Answer.Shapes, those in the file Point.Data.Input. Of the point kind,
 	// type, root, ranks and teams are known.
 	WhichShapes
-	// WhichProgram asks for Answer.Program, that in the file Point.Data.Input, of as many ranks as
-	// the network has.
+	// WhichProgram asks for Answer.Program, that in the file Point.Data.Input, as Question.Module
+	// says.
 	WhichProgram
 	// WhichSplits asks for Answer.Splits, the rows of whole numbers in the file Point.Data.Input.
 	WhichSplits
@@ -50,11 +50,21 @@ const (
 // Question asks for one fact that a document needs. Each is asked once, however many points need
 // it.
 type Question struct {
-	Topic Topic
-	Point *Point // no more of it than the topic says
+	Topic  Topic
+	Point  *Point       // no more of it than the topic says
+	Module *ModulePoint // of WhichProgram
 
 	key questionKey
 }
+
+// ModulePoint has what an HLO module leaves to the scenario.
+type ModulePoint struct {
+	Ranks           int      // of the network
+	Branches, Trips []Stated // of conditionals and loops
+}
+
+// Stated gives a value to the instructions of a name, in which * stands for any text.
+type Stated struct{ Name, Value string }
 
 // Answer is the answer to a question: Err says what is wrong, if anything is.
 type Answer struct {
@@ -78,6 +88,7 @@ type questionKey struct {
 	whole     unit.Bytes
 	input     string
 	device    string
+	module    string
 }
 
 // named is an algorithm of a kind.
@@ -127,10 +138,15 @@ func (r *run) ask(about Topic, p *Point) (Answer, bool) {
 	if p.Topology != nil {
 		key.ranks = p.Topology.Ranks
 	}
-	a, known := r.answers[key]
-	if !known && !r.asked[key] {
-		r.asked[key] = true
-		r.open = append(r.open, Question{about, p, key})
+	return r.answer(Question{Topic: about, Point: p, key: key})
+}
+
+// answer returns the answer to a question, if it is known; otherwise the question is open.
+func (r *run) answer(q Question) (Answer, bool) {
+	a, known := r.answers[q.key]
+	if !known && !r.asked[q.key] {
+		r.asked[q.key] = true
+		r.open = append(r.open, q)
 	}
 	return a, known
 }

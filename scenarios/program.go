@@ -23,6 +23,7 @@ type ProgramPoint struct {
 	Ops        []ProgramOp
 	Lowering   Lowering
 	Notes      []string // of its file, if it has one
+	Unplaced   bool     // what its tensors hold, and how much memory they take, is not known
 }
 
 // Lowering is [lowering]: which passes a program goes through.
@@ -74,6 +75,15 @@ func programKeys() []Key {
 		{Path: "program.file", kind: aFile, Example: `"step.{rank}.et"`, Default: "none",
 			Doc: "What has all of it, in place of groups, tensors and ops: a trace of Chakra or of " +
 				"PyTorch's profiler, a file a rank, with {rank} in the name; or the HLO module that all do.",
+			by: (*run).programFile},
+		{Path: "program.branches", kind: aNames, Example: `["cond.2=1", "*=0"]`, Default: "none",
+			Sweep: true, Doc: "Which branch conditionals of an HLO module take, by the name of the " +
+				"instruction, in which * stands for any text; the first that fits holds. 0 is the first " +
+				"branch, true is 0 and false is 1.",
+			by: (*run).programFile},
+		{Path: "program.trips", kind: aNames, Example: `["while.7=32"]`, Default: "none", Sweep: true,
+			Doc: "How often loops of an HLO module go round, in the same way, where the file does not say " +
+				"it, or in its place.",
 			by: (*run).programFile},
 		{Path: "program.gradient", kind: aChoice, Values: []string{"none", "full"}, Default: "none",
 			Example: `"full"`, Sweep: true,
