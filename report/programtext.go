@@ -64,7 +64,9 @@ func programSummary(r *run.ProgramResult) []string {
 	case r.Scaled > 1:
 		checked = fmt.Sprintf(" (on lengths divided by %d)", r.Scaled)
 	}
-	lines = append(lines, memoryText(&r.Lowered.Memory))
+	if !r.Point.Unplaced {
+		lines = append(lines, memoryText(&r.Lowered.Memory))
+	}
 	for _, c := range r.Library {
 		if text := c.String(); text != "" && !slices.Contains(lines, text) {
 			lines = append(lines, text)
@@ -168,7 +170,8 @@ func programValue(r *run.ProgramResult) Value {
 	all := members{{"id", Text(r.Point.ID)}, {"point", axesOf(r.Point.Point)},
 		{"proof", Text(r.Proof)}, {"numbers", Text(r.Numbers)}, {"digest", digestValue(r.Digest)},
 		{"violations", listOf(r.Violations, violationValue)},
-		{"passes", listOf(r.Lowered.Notes, noteValue)}, {"memory", memoryValue(&r.Lowered.Memory)}}
+		{"passes", listOf(r.Lowered.Notes, noteValue)}, {"memory", known(!r.Point.Unplaced,
+			memoryValue(&r.Lowered.Memory))}}
 	if r.Timed {
 		all = append(all, members{{"engine", Text(r.Engine)}, {"time_ps", Int(int64(r.Time))},
 			{"exposed_rank", Int(r.Rank)}, {"compute_ps", Int(r.Compute)},

@@ -150,7 +150,7 @@ func (r *runner) carryProgram(p *scenarios.ProgramPoint) (*ProgramResult, error)
 	result := &ProgramResult{Point: p, Proof: Off, Numbers: Off}
 	r.byItself = nil
 	low, chosen, err := r.lower(p, nil)
-	if err == nil {
+	if err == nil && !p.Unplaced {
 		err = fits(p, &low.Memory)
 	}
 	if err != nil {

@@ -67,7 +67,7 @@ func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, do stages) (*Estim
 		e.Takes.Proof = proofOfAll(all)
 		e.Seconds += float64(1e-9 * proofTime * float64(all.steps))
 	}
-	if do&computes == 0 || !p.Check.Numbers {
+	if do&computes == 0 || !p.Check.Numbers || p.Unplaced {
 		return e, nil
 	}
 	r.candidates = &Estimate{}

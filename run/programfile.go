@@ -28,7 +28,11 @@ func (s *Scenario) filed(source *scenarios.ProgramSource, ranks int) (*scenarios
 	name := s.programName(source.Files[0])
 	alike := source.Alike != "false"
 	if len(source.Files) == 1 && !alike && !strings.Contains(name, formats.RankInName) {
-		return s.oneFile(name, ranks)
+		return s.oneFile(name, source, ranks)
+	}
+	if len(source.Branches)+len(source.Trips) > 0 {
+		return nil, errors.New("program.branches and program.trips are for an HLO module; this is a " +
+			"trace")
 	}
 	inputs, err := s.traces(source)
 	if err != nil {
@@ -60,7 +64,8 @@ func (s *Scenario) filed(source *scenarios.ProgramSource, ranks int) (*scenarios
 }
 
 // oneFile reads a module, or a workload, that all ranks do.
-func (s *Scenario) oneFile(name string, ranks int) (*scenarios.ProgramFile, error) {
+func (s *Scenario) oneFile(name string, source *scenarios.ProgramSource, ranks int) (
+	*scenarios.ProgramFile, error) {
 	text, err := s.programFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, formats.Unreadable(err))
@@ -70,7 +75,7 @@ func (s *Scenario) oneFile(name string, ranks int) (*scenarios.ProgramFile, erro
 	}
 	f, known := formats.Sniff(name, text[:min(len(text), formats.HeadSize)])
 	if !known || f.Name != formats.Trace && f.Name != formats.Profile {
-		return module(name, text, ranks, s.limit)
+		return module(name, text, source, ranks, s.limit)
 	}
 	return nil, fmt.Errorf("%s is a trace of one rank: ranks_alike = true takes it for all %d; of a "+
 		"file a rank, %s in the name stands for the rank", name, ranks, formats.RankInName)

@@ -19,14 +19,15 @@ import (
 // and each writes its own; what waits for what is said by the ops that it comes after.
 
 // module reads one.
-func module(name string, text []byte, ranks int, limit unit.Bytes) (
+func module(name string, text []byte, p *scenarios.ProgramSource, ranks int, limit unit.Bytes) (
 	*scenarios.ProgramFile, error) {
 	f, known := formats.Sniff(name, text[:min(len(text), formats.HeadSize)])
 	if !known || f.Name != formats.HLO {
 		return nil, fmt.Errorf("an HLO module, or a trace of a file a rank with %s in the name, is "+
 			"expected", formats.RankInName)
 	}
-	m, err := hlo.ReadProgram(name, bytes.NewReader(text), limit)
+	o := hlo.Options{Limit: limit, Ranks: ranks, Branches: stated(p.Branches), Trips: stated(p.Trips)}
+	m, err := hlo.ReadProgram(name, bytes.NewReader(text), o)
 	if err != nil {
 		return nil, errors.New(strings.ReplaceAll(err.Error(), "\n  ", "; "))
 	}
@@ -37,7 +38,7 @@ func module(name string, text []byte, ranks int, limit unit.Bytes) (
 	if len(m.Ops) == 0 {
 		return nil, fmt.Errorf("nothing in %s takes time", name)
 	}
-	file := &scenarios.ProgramFile{Notes: m.Notes}
+	file := &scenarios.ProgramFile{Notes: m.Notes, Unplaced: true}
 	for i := range m.Ops {
 		o := &m.Ops[i]
 		op := scenarios.ProgramOp{Name: o.Name, Out: fmt.Sprintf("out_%d", i), At: -1}
@@ -64,18 +65,34 @@ func module(name string, text []byte, ranks int, limit unit.Bytes) (
 				op.Outs = nil
 			}
 		case o.Tensors != nil:
-			op.Kernel, op.Type, op.Stream = "matmul", o.Out, "compute"
+			op.Kernel, op.Type, op.Stream = "matmul", o.Out, threadOf(o)
 			for k, t := range o.Tensors {
 				op.In = append(op.In, given(file, t, k))
 			}
 		default: // a copy that moves as much
 			n := (int64(o.Moves) + 1) / 2
-			op.Kernel, op.Type, op.Stream = "cast", dtype.Uint8, "compute"
+			op.Kernel, op.Type, op.Stream = "cast", dtype.Uint8, threadOf(o)
 			op.In = []string{given(file, hlo.Tensor{Type: dtype.Uint8, Shape: collective.Shape{n}}, 0)}
 		}
 		file.Ops = append(file.Ops, op)
 	}
 	return file, nil
+}
+
+// stated converts what a scenario says of instructions.
+func stated(list []scenarios.Stated) (out []hlo.Stated) {
+	for _, s := range list {
+		out = append(out, hlo.Stated(s))
+	}
+	return out
+}
+
+// threadOf returns the stream of a kernel.
+func threadOf(o *hlo.Op) string {
+	if o.Thread == "" {
+		return "compute"
+	}
+	return "compute " + o.Thread
 }
 
 // given returns the name of the k-th operand of a type and a shape, and adds that tensor if it is

@@ -21,6 +21,10 @@ func (r *runner) computeProgram(result *ProgramResult) error {
 	if !p.Check.Numbers || !result.Timed {
 		return nil
 	}
+	if p.Unplaced {
+		result.NumbersOff = "the file says how many bytes move, not what they hold"
+		return nil
+	}
 	o := r.optionsOf(result)
 	result.computed = result.Lowered.Schedule
 	report, err := reference.Check(result.Lowered.Schedule, o)

@@ -24,6 +24,7 @@ type ProgramPoint struct {
 	Ops        []ProgramOp
 	Lowering   Lowering
 	Notes      []string // of its file, if it has one
+	Unplaced   bool     // what its tensors hold, and how much memory they take, is not known
 }
 
 // Lowering is [lowering]: which passes a program goes through.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 )
 
 // ProgramFile has the contents of a program's file. Its tensors and ops are in no table: At is −1.
@@ -12,6 +13,9 @@ type ProgramFile struct {
 	Tensors []ProgramTensor
 	Ops     []ProgramOp
 	Notes   []string // what a reader should know besides
+	// Unplaced says that its tensors stand for what the file does not say: what they hold, and how
+	// much memory they take, is not known.
+	Unplaced bool
 }
 
 // ProgramSource says where a program comes from that is in files, and how they are read.
@@ -22,10 +26,15 @@ type ProgramSource struct {
 	Stages [][]int        // ranks of the stages, where the scenario names them
 	Groups []ProgramGroup // that the scenario names
 
+	Branches, Trips []Stated // of conditionals and loops of an HLO module
+
 	divided bool // by shares
 	shares  splits
 	seed    uint64
 }
+
+// Stated gives a value to the instructions of a name, in which * stands for any text.
+type Stated struct{ Name, Value string }
 
 // ranksAlike lists the values of program.ranks_alike.
 func ranksAlike() []string { return []string{"false", "true", "stage"} }
@@ -39,6 +48,15 @@ func programFileKeys() []Key {
 			Doc: "What has all of it, in place of groups, tensors and ops: a trace of Chakra or of " +
 				"PyTorch's profiler, a file a rank, with {rank} in the name, or a list of files; or the HLO " +
 				"module that all do.",
+			by: (*run).programFile},
+		{Path: "program.branches", kind: aNames, Example: `["cond.2=1", "*=0"]`, Default: "none",
+			Sweep: true, Doc: "Which branch conditionals of an HLO module take, by the name of the " +
+				"instruction, in which * stands for any text; the first that fits holds. 0 is the first " +
+				"branch, true is 0 and false is 1.",
+			by: (*run).programFile},
+		{Path: "program.trips", kind: aNames, Example: `["while.7=32"]`, Default: "none", Sweep: true,
+			Doc: "How often loops of an HLO module go round, in the same way, where the file does not say " +
+				"it, or in its place.",
 			by: (*run).programFile},
 		{Path: "program.ranks_alike", kind: aChoice, Values: ranksAlike(), Default: "false",
 			Example: "true",
@@ -60,10 +78,13 @@ func programFileKeys() []Key {
 func (r *run) programFile(v *view, p *ProgramPoint) (ok, given bool) {
 	const at = "program.file"
 	names, given, ok := fetch[[]string](v, at)
-	if !given || !ok {
+	branches, readable := v.stated("program.branches", given)
+	trips, alsoReadable := v.stated("program.trips", given)
+	if ok = ok && readable && alsoReadable; !given || !ok {
 		return ok, given
 	}
 	source, ok := r.programSource(v, p, names)
+	source.Branches, source.Trips = branches, trips
 	tables := []string{"tensor", "op"}
 	if source.Alike == ranksAlike()[0] {
 		tables = []string{"group", "tensor", "op"}
@@ -87,8 +108,30 @@ func (r *run) programFile(v *view, p *ProgramPoint) (ok, given bool) {
 	}
 	f := answer.Program
 	p.Groups = append(slices.Clone(p.Groups), f.Groups...)
-	p.Tensors, p.Ops, p.Notes = f.Tensors, f.Ops, f.Notes
+	p.Tensors, p.Ops, p.Notes, p.Unplaced = f.Tensors, f.Ops, f.Notes, f.Unplaced
 	return v.fewer(at, max(len(p.Ops), len(p.Tensors))), true
+}
+
+// stated reads a list of "NAME=VALUE" about instructions of a file, which there must be.
+func (v *view) stated(at string, given bool) (list []Stated, ok bool) {
+	words, some, ok := fetch[[]string](v, at)
+	switch {
+	case !some || !ok:
+		return nil, ok
+	case !given:
+		v.fail(at, problem{"an HLO module has them; this program is from no file", ""})
+		return nil, false
+	}
+	for _, word := range words {
+		name, value, found := strings.Cut(word, "=")
+		if !found || strings.TrimSpace(name) == "" || strings.TrimSpace(value) == "" {
+			v.fail(at, problem{fmt.Sprintf("%q: an instruction, = and a value are expected", word),
+				"for example " + v.d.schema.byPath[at].Example})
+			return nil, false
+		}
+		list = append(list, Stated{strings.TrimSpace(name), strings.TrimSpace(value)})
+	}
+	return list, true
 }
 
 // programSource reads how the files of a program are to be read.

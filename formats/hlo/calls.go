@@ -17,13 +17,14 @@ const (
 	allToAll
 	permute
 	broadcast
+	ragged
 )
 
 // kindOf returns the collective of an opcode, 0 for other opcodes.
 func kindOf(opcode string) kindName {
 	return map[string]kindName{"all-reduce": allReduce, "all-gather": allGather,
 		"reduce-scatter": reduceScatter, "all-to-all": allToAll, "collective-permute": permute,
-		"collective-broadcast": broadcast}[strings.TrimSuffix(opcode, "-start")]
+		"collective-broadcast": broadcast, "ragged-all-to-all": ragged}[opcode]
 }
 
 // reducesOrGathers reports whether the collective has the attribute use_global_device_ids.
@@ -31,19 +32,19 @@ func (k kindName) reducesOrGathers() bool {
 	return k == allReduce || k == allGather || k == reduceScatter
 }
 
-// communicate adds the ops of a collective, asynchronous or not.
-func (e *emitter) communicate(c *computation, i *instr, opcode string, after []int, async bool) (
-	value, error) {
+// communicate adds the ops of a collective. Only what needs its result waits for one that is
+// asynchronous itself or in an asynchronous computation.
+func (e *emitter) communicate(c *computation, i *instr, after []int) (value, error) {
 	made, known := e.made[i]
 	if !known {
 		by, err := modeOf(i)
 		if err != nil {
 			return value{}, e.fail(i, "%v", err)
 		}
-		if kindOf(opcode) == permute {
+		if kindOf(i.opcode) == permute {
 			made, err = e.permute(c, i, by)
 		} else {
-			made, err = e.collectives(c, i, kindOf(opcode), by)
+			made, err = e.collectives(c, i, kindOf(i.opcode), by)
 		}
 		if err != nil {
 			return value{}, err
@@ -52,7 +53,7 @@ func (e *emitter) communicate(c *computation, i *instr, opcode string, after []i
 	}
 	var ops []int
 	for _, o := range made {
-		o.After, o.Async = after, async
+		o.After, o.Async = after, i.phase == start || e.thread != ""
 		ops = append(ops, e.add(i, o))
 	}
 	if len(ops) == 0 {
@@ -73,7 +74,7 @@ func (e *emitter) collectives(c *computation, i *instr, kind kindName, by mode) 
 	}
 	list, err := groups(text, e.numbers(by))
 	if err != nil {
-		return nil, e.fail(i, "%v", err)
+		return nil, e.fail(i, "%v%s", err, e.uncounted())
 	}
 	teams := e.teams(list, by)
 	ranks := 0
@@ -124,7 +125,7 @@ func (e *emitter) call(c *computation, i *instr, kind kindName) (*collective.Com
 	call := &collective.Communication{Kind: map[kindName]collective.Kind{
 		allReduce: collective.AllReduce, allGather: collective.AllGather,
 		reduceScatter: collective.ReduceScatter, allToAll: collective.AllToAll,
-		broadcast: collective.Broadcast}[kind]}
+		broadcast: collective.Broadcast, ragged: collective.AllToAll}[kind]}
 	var err error
 	if call.Kind.Reduces() {
 		if call.Op, err = e.operator(c, i); err != nil {
@@ -132,6 +133,9 @@ func (e *emitter) call(c *computation, i *instr, kind kindName) (*collective.Com
 		}
 	}
 	text, given := i.attr("dimensions")
+	if kind == ragged {
+		text, given, kind = "{0}", true, allToAll
+	}
 	if kind == allGather || kind == reduceScatter || kind == allToAll && given {
 		inner := strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}")
 		axes, err := wholes(inner)
@@ -172,12 +176,28 @@ func (e *emitter) operator(c *computation, i *instr) (collective.Op, error) {
 		"and are read", root.opcode, c.instrs[i.operands[0]].shape.elem)
 }
 
+// data lists the operands that a collective sends. The other operands of a ragged-all-to-all are
+// its result and lengths that are known at run time, that of a collective-broadcast is its root.
+func (e *emitter) data(i *instr) []int {
+	switch kind := kindOf(i.opcode); {
+	case kind == ragged:
+		e.note("how many rows a ragged-all-to-all sends is known at run time: all rows of its operand " +
+			"are taken, as many to each rank")
+		return i.operands[:1]
+	case kind == broadcast && len(i.operands) > 1:
+		e.note("the root of a collective-broadcast is known at run time: it is taken for the first of " +
+			"each group")
+		return i.operands[:1]
+	}
+	return i.operands
+}
+
 // operands returns the tensors of a call among ranks of a team size. An all-to-all with one operand
 // for each rank has all of them as one tensor.
 func (e *emitter) operands(c *computation, i *instr, call *collective.Communication, size int64) (
 	tensors []Tensor, err error) {
-	in, out := int64(0), int64(0)
-	for _, operand := range i.operands {
+	in := int64(0)
+	for _, operand := range e.data(i) {
 		for _, array := range c.instrs[operand].shape.arrays() {
 			t, err := array.tensor()
 			if err != nil {
@@ -202,6 +222,11 @@ func (e *emitter) operands(c *computation, i *instr, call *collective.Communicat
 		whole := append(collective.Shape{size}, tensors[0].Shape...)
 		tensors = []Tensor{{tensors[0].Type, whole}}
 	}
+	if kindOf(i.opcode) == ragged {
+		rows := &tensors[0].Shape[call.Axis]
+		*rows = (*rows + size - 1) / size * size
+		return tensors[:1], nil
+	}
 	if call.Kind == collective.ReduceScatter || call.Kind == collective.AllToAll {
 		for _, t := range tensors {
 			if call.Axis >= len(t.Shape) || t.Shape[call.Axis]%size != 0 {
@@ -210,10 +235,12 @@ func (e *emitter) operands(c *computation, i *instr, call *collective.Communicat
 			}
 		}
 	}
-	for _, array := range i.result() {
-		out += array.bytes()
-	}
-	want := in
+	return tensors, e.sameSize(i, call, in, size)
+}
+
+// sameSize refuses a result of another size than that of a call that takes so many bytes.
+func (e *emitter) sameSize(i *instr, call *collective.Communication, in, size int64) error {
+	want, out := in, i.shape.bytes()
 	switch call.Kind {
 	case collective.AllGather:
 		want = min(in, most/size) * size
@@ -221,18 +248,8 @@ func (e *emitter) operands(c *computation, i *instr, call *collective.Communicat
 		want = in / size
 	}
 	if out != want {
-		return nil, e.fail(i, "its result has %d bytes; %v of %d bytes on %d ranks has %d", out,
-			call.Kind, in, size, want)
+		return e.fail(i, "its result has %d bytes; %v of %d bytes on %d ranks has %d", out, call.Kind,
+			in, size, want)
 	}
-	return tensors, nil
-}
-
-// result returns the shapes of a collective's result. The shape of a start, other than
-// all-reduce-start, is a tuple of operands and result; the result is its second part.
-func (i *instr) result() []*shape {
-	s := &i.shape
-	if strings.HasSuffix(i.opcode, "-start") && i.opcode != "all-reduce-start" && len(s.tuple) > 1 {
-		s = &s.tuple[1]
-	}
-	return s.arrays()
+	return nil
 }

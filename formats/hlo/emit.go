@@ -14,14 +14,20 @@ import (
 // emitter converts a module to a program.
 type emitter struct {
 	*module
-	parser *parser
-	out    Program
-	taken  map[string]int
-	made   map[*instr][]Op // ops of the instructions met so far
-	others map[string]int  // by opcode: number of kernels whose cost is the bytes that they move
-	order  []string        // keys of others
-	steps  int
-	batch  bool
+	parser  *parser
+	options *Options
+	out     Program
+	taken   map[string]int
+	made    map[*instr][]Op        // ops of the instructions met so far
+	sent    map[string][]int       // by channel: the ops of its last send
+	plans   map[*computation]*plan // of modules without fusions
+	others  map[string]int         // by opcode: number of kernels whose cost is the bytes that they move
+	order   []string               // keys of others
+	steps   int
+	joined  int    // instructions that were put together to kernels
+	thread  string // of what is executed asynchronously; empty outside of that
+
+	conditionals, loops []string // names of those met
 }
 
 // value lists the ops that must have ended before a result is available; for a tuple also by
@@ -41,26 +47,43 @@ const (
 func (e *emitter) program() (*Program, error) {
 	e.out = Program{Name: e.name, Ranks: e.ranks()}
 	if !e.scheduled {
-		e.out.Notes = append(e.out.Notes, "the module is not scheduled (is_scheduled=true): "+
-			"instructions are issued in the order of the file")
+		e.note("the module is not scheduled (is_scheduled=true): instructions are issued in the order " +
+			"of the file")
 	}
 	args := make([]value, len(e.entry.instrs))
 	if _, err := e.run(e.entry, args); err != nil {
 		return nil, err
 	}
-	if e.batch {
-		e.out.Notes = append(e.out.Notes, "dots with batches are taken for matmuls with as many times "+
-			"the rows")
+	for _, s := range []struct {
+		key, what string
+		list      []Stated
+		instrs    []string
+	}{{"program.branches", "conditional", e.options.Branches, e.conditionals},
+		{"program.trips", "while", e.options.Trips, e.loops}} {
+		if err := e.unstated(s.key, s.what, s.list, s.instrs); err != nil {
+			return nil, err
+		}
+	}
+	if e.joined > 0 {
+		e.note(fmt.Sprintf("XLA has fused nothing in this module: %d instructions are taken for parts of "+
+			"the kernels behind them, as it would fuse them", e.joined))
 	}
 	var list []string
 	for _, opcode := range e.order {
 		list = append(list, fmt.Sprintf("%d %s", e.others[opcode], opcode))
 	}
 	if len(list) > 0 {
-		e.out.Notes = append(e.out.Notes, "kernels are taken for what they read and write, whatever "+
-			"they compute: "+strings.Join(list, ", "))
+		e.note("kernels are taken for what they read and write, whatever they compute: " +
+			strings.Join(list, ", "))
 	}
 	return &e.out, nil
+}
+
+// note adds a note, once.
+func (e *emitter) note(text string) {
+	if !slices.Contains(e.out.Notes, text) {
+		e.out.Notes = append(e.out.Notes, text)
+	}
 }
 
 // fail makes an error at an instruction.
@@ -75,10 +98,11 @@ func (e *emitter) run(c *computation, args []value) (value, error) {
 		i := &c.instrs[k]
 		if e.steps++; e.steps > maxSteps {
 			return value{}, e.fail(i, "with loops there are more than %d instructions, and others that "+
-				"they wait for", maxSteps)
+				"they wait for; program.trips can say that they go round less often", maxSteps)
 		}
 		if len(e.out.Ops) > maxOps {
-			return value{}, e.fail(i, "with loops there are more than %d collectives and kernels", maxOps)
+			return value{}, e.fail(i, "with loops there are more than %d collectives and kernels; "+
+				"program.trips can say that they go round less often", maxOps)
 		}
 		v, err := e.instr(c, i, values, args)
 		if err != nil {
@@ -106,11 +130,30 @@ func joined(c *computation, i *instr, values []value) (after []int) {
 	return slices.Compact(after)
 }
 
+// isFree reports whether an opcode takes no time: it names, groups or orders values.
+func isFree(opcode string) bool {
+	switch opcode {
+	case "constant", "bitcast", "reshape", "after-all", "partition-id", "replica-id", "add-dependency",
+		"opt-barrier", "optimization-barrier", "domain", "get-dimension-size", "parameter", "tuple",
+		"get-tuple-element":
+		return true
+	}
+	return false
+}
+
 // instr adds the ops of an instruction.
 func (e *emitter) instr(c *computation, i *instr, values, args []value) (value, error) {
 	after := joined(c, i, values)
 	e.steps += len(after)
-	base, isStart := strings.CutSuffix(i.opcode, "-start")
+	switch {
+	case i.phase == update || i.phase == done:
+		if len(i.operands) != 1 {
+			return value{}, e.fail(i, "%d operands; one is expected", len(i.operands))
+		}
+		return values[i.operands[0]], nil
+	case kindOf(i.opcode) != 0:
+		return e.communicate(c, i, after)
+	}
 	switch i.opcode {
 	case "parameter":
 		n, err := strconv.ParseUint(strings.TrimSpace(i.inside), 10, 31)
@@ -126,34 +169,29 @@ func (e *emitter) instr(c *computation, i *instr, values, args []value) (value, 
 		return v, nil
 	case "get-tuple-element":
 		return e.element(i, values)
-	case "constant", "bitcast", "after-all", "partition-id", "replica-id", "add-dependency",
-		"opt-barrier", "domain", "get-dimension-size", "async-done", "async-update", "copy-done":
+	case "call", "async":
+		return e.called(i, values)
+	case "while":
+		return e.while(c, i, values)
+	case "conditional":
+		return e.conditional(i, values)
+	case "send", "recv", "send-done", "recv-done":
+		return e.message(c, i, values)
+	case "infeed", "outfeed":
+		e.note(hostNote)
+		return value{after: after}, nil
+	}
+	if isFree(i.opcode) {
 		if len(i.operands) == 1 {
 			return values[i.operands[0]], nil
 		}
 		return value{after: after}, nil
-	case "call", "async-start":
-		return e.called(c, i, values, after)
-	case "while":
-		return e.while(c, i, values)
-	case "conditional", "send", "recv", "send-done", "recv-done", "infeed", "outfeed",
-		"ragged-all-to-all", "ragged-all-to-all-start":
-		return value{}, e.fail(i, "%s is not read", i.opcode)
-	}
-	if for_, isEnd := strings.CutSuffix(i.opcode, "-done"); isEnd && kindOf(for_) != 0 {
-		return value{after: after}, nil
-	}
-	if for_, isMid := strings.CutSuffix(i.opcode, "-update"); isMid && kindOf(for_) != 0 {
-		return value{after: after}, nil
-	}
-	if isStart && kindOf(base) != 0 {
-		return e.communicate(c, i, base, after, true)
-	}
-	if kindOf(i.opcode) != 0 {
-		return e.communicate(c, i, i.opcode, after, false)
 	}
 	return e.kernel(c, i, after)
 }
+
+const hostNote = "what goes to and from the host (infeed, outfeed, send and recv of the host) " +
+	"takes no time"
 
 // element returns an element of a tuple.
 func (e *emitter) element(i *instr, values []value) (value, error) {
@@ -167,82 +205,6 @@ func (e *emitter) element(i *instr, values []value) (value, error) {
 		return of.of[n], nil
 	}
 	return value{after: of.after}, nil
-}
-
-// callee returns the computation that an attribute names; it must be defined before.
-func (e *emitter) callee(i *instr, attr string) (*computation, error) {
-	name, _ := i.attr(attr)
-	c := e.computations[strings.TrimPrefix(name, "%")]
-	if c == nil || c == e.entry {
-		return nil, e.fail(i, "%s=%.60s: a computation of the file is expected", attr, name)
-	}
-	return c, nil
-}
-
-// called adds the ops of a call, or of an async-start.
-func (e *emitter) called(c *computation, i *instr, values []value, after []int) (value, error) {
-	attr := "to_apply"
-	if i.opcode == "async-start" {
-		attr = "calls"
-	}
-	of, err := e.callee(i, attr)
-	if err != nil {
-		return value{}, err
-	}
-	if root := &of.instrs[of.root]; attr == "calls" && kindOf(root.opcode) != 0 {
-		return e.communicate(of, root, root.opcode, after, true)
-	}
-	return e.inside(of, i, func() (value, error) {
-		args := make([]value, len(i.operands))
-		for k, operand := range i.operands {
-			args[k] = values[operand]
-		}
-		return e.run(of, args)
-	})
-}
-
-// inside calls do while a computation is marked as running, so that a file in which a computation
-// contains itself is refused.
-func (e *emitter) inside(of *computation, i *instr, do func() (value, error)) (value, error) {
-	if of.busy {
-		return value{}, e.fail(i, "%s calls itself", of.name)
-	}
-	of.busy = true
-	v, err := do()
-	of.busy = false
-	return v, err
-}
-
-// while adds the body of a loop as many times as its trip count.
-func (e *emitter) while(c *computation, i *instr, values []value) (value, error) {
-	body, err := e.callee(i, "body")
-	if err != nil {
-		return value{}, err
-	}
-	var config struct {
-		Trips struct {
-			N string `json:"n"`
-		} `json:"known_trip_count"`
-	}
-	n, wrong := uint64(0), error(nil)
-	if wrong = backendConfig(i, &config); wrong == nil {
-		n, wrong = strconv.ParseUint(config.Trips.N, 10, 31)
-	}
-	if wrong != nil {
-		return value{}, e.fail(i, "how often a while goes round is known where its backend_config has a "+
-			"known_trip_count: it is expected")
-	}
-	if len(i.operands) != 1 {
-		return value{}, e.fail(i, "%d operands; a while has one", len(i.operands))
-	}
-	v := values[i.operands[0]]
-	for range n {
-		v, err = e.inside(body, i, func() (value, error) { return e.run(body, []value{v}) })
-		if err != nil {
-			return value{}, err
-		}
-	}
-	return v, nil
 }
 
 // backendConfig reads backend_config: JSON, which older files have in quotes.
@@ -279,7 +241,8 @@ func (e *emitter) foreign(i *instr) error {
 	for _, attr := range []string{"replica_groups", "source_target_pairs"} {
 		if text, given := i.attr(attr); given {
 			return e.fail(i, "%s with %s=%.60s is not read: all-reduce, all-gather, reduce-scatter, "+
-				"all-to-all, collective-permute and collective-broadcast are", i.opcode, attr, text)
+				"all-to-all, ragged-all-to-all, collective-permute and collective-broadcast are; one of "+
+				"them with the same groups can stand for it", i.opcode, attr, text)
 		}
 	}
 	of := e.computations[strings.TrimPrefix(i.calls(), "%")]
@@ -309,29 +272,60 @@ func (e *emitter) kernel(c *computation, i *instr, after []int) (value, error) {
 		if err != nil {
 			return value{}, err
 		}
-		if ops, err = e.dots(c, i); err != nil {
+		if ops, err = e.matmuls(c, i); err != nil {
 			return value{}, err
 		}
-		if moves := e.moves(c, i); len(ops) == 0 && moves > 0 {
-			ops = []Op{{Moves: unit.Bytes(moves)}}
+		if len(ops) == 0 {
+			ops = e.bytes(c, i)
 		}
 		e.made[i] = ops
 	}
 	for _, o := range ops { // kernels of a fusion one after the other
-		o.After = after
+		o.After, o.Thread = after, e.threadOf(i)
 		after = []int{e.add(i, o)}
 	}
-	if len(ops) == 0 || ops[0].Tensors != nil {
-		return value{after: after}, nil
+	if len(ops) > 0 && ops[0].Tensors == nil {
+		e.count(i)
 	}
+	return value{after: after}, nil
+}
+
+// bytes returns the kernel that moves as many bytes as an instruction; none if that is nothing, as
+// that of a part of kernels behind it.
+func (e *emitter) bytes(c *computation, i *instr) []Op {
+	moves := int64(0)
+	if e.fused || e.scheduled {
+		moves = e.moves(c, i)
+	} else {
+		moves = e.planOf(c).moves[c.byName[i.name]]
+	}
+	if moves <= 0 {
+		return nil
+	}
+	return []Op{{Moves: unit.Bytes(moves)}}
+}
+
+// count counts a kernel that is taken for the bytes that it moves.
+func (e *emitter) count(i *instr) {
 	opcode := i.opcode
-	if target, given := i.attr("custom_call_target"); given {
-		opcode += " " + strings.Trim(target, `"`)
+	if target := i.target(); target != "" {
+		opcode += " " + target
 	}
 	if e.others[opcode]++; e.others[opcode] == 1 {
 		e.order = append(e.order, opcode)
 	}
-	return value{after: after}, nil
+}
+
+// threadOf returns where a kernel is executed: on the thread of an asynchronous one, which its start
+// names, or that of the computation which it is in.
+func (e *emitter) threadOf(i *instr) string {
+	if i.phase != start {
+		return e.thread
+	}
+	if name, given := i.attr("async_execution_thread"); given {
+		return strings.Trim(name, `"`)
+	}
+	return "async"
 }
 
 // most bounds the bytes that a kernel moves.

@@ -82,16 +82,19 @@ func (m *module) teams(groups [][]int64, by mode) (teams [][]int) {
 	return teams
 }
 
-// groups parses replica_groups: distinct numbers below most. Its forms are {{0,1},{2,3}}, {}, and
-// [2,2]<=[4], optionally with T(0): the numbers of an array, transposed, in rows.
+// groups parses replica_groups: distinct numbers below most. Its forms are {{0,1},{2,3}}, {},
+// [2,2]<=[4], optionally with T(0): the numbers of an array, transposed, in rows; and axes of a
+// mesh.
 func groups(text string, most int64) (list [][]int64, err error) {
 	switch {
 	case strings.HasPrefix(text, "{"):
 		list, err = listed(text)
 	case strings.HasPrefix(text, "["):
 		list, err = tiled(text, most)
+	case strings.HasPrefix(text, "mesh["), strings.HasPrefix(text, "maximal_mesh["):
+		list, err = meshed(text, most)
 	default:
-		err = fmt.Errorf("{{0,1},{2,3}} or [2,2]<=[4] is expected")
+		err = fmt.Errorf("{{0,1},{2,3}}, [2,2]<=[4] or mesh['a'=2,'b'=2] {'b'} is expected")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("replica_groups=%.60s: %w", text, err)

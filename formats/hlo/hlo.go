@@ -16,11 +16,11 @@
 //	}
 //
 // All ranks execute the same program. A rank is a replica and a partition: replica·num_partitions +
-// partition. Collectives and collective permutes keep their meaning. A dot, alone, in a fusion or
-// as a call of cuBLAS, is a matmul of its shapes. The cost of every other kernel is the bytes that
-// it moves: operands in, result out. Calls are inlined, and a while with a known trip count is
-// unrolled. Anything else is refused with its line: other loops, conditionals, sends and receives,
-// dynamic shapes.
+// partition. Collectives, collective permutes, and sends with their receives keep their meaning. A
+// dot, a convolution or attention is a matmul of as many operations, alone, in a fusion or as a call
+// of a library. The cost of every other kernel is the bytes that it moves: operands in, result out.
+// Where XLA has fused nothing yet, they are put together as it would (fuse.go). Calls are inlined, a
+// while is unrolled, and a conditional is one of its branches.
 //
 // The text is that of XLA's HloParser (openxla/xla, xla/hlo/parser); groups of ranks are those of
 // xla/service/collective_ops_utils.h.
@@ -56,12 +56,27 @@ type Op struct {
 	Call  *collective.Communication
 	Teams [][]int // nil is all ranks
 	Async bool    // only ops that need its result wait for it
+	// Thread names the thread of an asynchronous kernel; empty for those in order.
+	Thread string
 	// Tensors are the operands of a matmul, as [m, k] and [k, n], or those of a call. Out is the
 	// type of a matmul's result.
 	Tensors []Tensor
 	Out     dtype.Type
 	// Moves is the bytes that any other kernel reads and writes.
 	Moves unit.Bytes
+}
+
+// Options hold what is known of a module besides its text.
+type Options struct {
+	// Limit is the most bytes of the file, unpacked; 0 stands for 1 GiB.
+	Limit unit.Bytes
+	// Ranks is their number where the header has neither num_partitions nor replica_count; 0 is one.
+	Ranks int
+	// Branches are the branches that conditionals take, and Trips how often loops go round, whatever
+	// the file says. The first whose name fits holds.
+	Branches, Trips []Stated
+	// Loosely takes a loop of unknown length once, and the last branch of a conditional.
+	Loosely bool
 }
 
 // Tensor is the type and the shape of an operand.
@@ -73,14 +88,13 @@ type Tensor struct {
 // maxWaits bounds the dependencies of all ranks together.
 const maxWaits = 1 << 24
 
-// ReadProgram reads a module as a program, gzipped or not. The file may have at most limit bytes; 0
-// stands for 1 GiB. Errors are *foreign.Error with the line.
-func ReadProgram(name string, in io.Reader, limit unit.Bytes) (*Program, error) {
-	plain, err := input.Limit{Bytes: limit}.Unpacked(in)
+// ReadProgram reads a module as a program, gzipped or not. Errors are *foreign.Error with the line.
+func ReadProgram(name string, in io.Reader, o Options) (*Program, error) {
+	plain, err := input.Limit{Bytes: o.Limit}.Unpacked(in)
 	if err != nil {
 		return nil, &foreign.Error{File: name, Text: err.Error()}
 	}
-	text, err := input.Limit{Bytes: limit}.All(plain)
+	text, err := input.Limit{Bytes: o.Limit}.All(plain)
 	if long := plain.Long(); long != nil {
 		return nil, foreign.Long(name, long, err)
 	}
@@ -92,8 +106,10 @@ func ReadProgram(name string, in io.Reader, limit unit.Bytes) (*Program, error) 
 	if err != nil {
 		return nil, err
 	}
-	e := emitter{module: m, parser: &p, taken: map[string]int{}, others: map[string]int{},
-		made: map[*instr][]Op{}}
+	m.countBy(o.Ranks)
+	e := emitter{module: m, parser: &p, options: &o, taken: map[string]int{},
+		others: map[string]int{}, made: map[*instr][]Op{}, sent: map[string][]int{},
+		plans: map[*computation]*plan{}}
 	return e.program()
 }
 
@@ -102,7 +118,7 @@ func Read(in io.Reader, o foreign.Options) (*foreign.File, error) {
 	if err := opgraph.Refuse(&o); err != nil {
 		return nil, err
 	}
-	p, err := ReadProgram(o.File, in, o.Limit)
+	p, err := ReadProgram(o.File, in, Options{Limit: o.Limit, Loosely: true})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package hlo
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -9,7 +10,10 @@ import (
 type module struct {
 	name                 string
 	replicas, partitions int
+	counted              bool // the header has at least one of them
 	scheduled            bool
+	fused                bool           // XLA has made fusions
+	order                []*computation // as in the file
 	computations         map[string]*computation
 	entry                *computation
 }
@@ -28,12 +32,43 @@ type computation struct {
 
 // instr is an instruction.
 type instr struct {
-	name, opcode string
+	name, opcode string // without -start, -update or -done
+	phase        phase  // of an asynchronous one
 	line         int
-	shape        shape
+	shape        shape  // of a start, that of its result
 	inside       string // text in the brackets: operands, a number, or a constant
 	operands     []int  // indices of instructions before it
 	attrs        []attr
+}
+
+// phase is a part of an asynchronous instruction.
+type phase uint8
+
+// The phases. Instructions that are not asynchronous have none.
+const (
+	start phase = iota + 1
+	update
+	done
+)
+
+// split splits the opcode of an asynchronous instruction, as all-gather-start, and takes the shape
+// of its result from that of a start: a tuple of operands, result and more, and of a copy-start one
+// of result, operand and more. That of an all-reduce-start is its result. Sends and receives stay
+// as they are.
+func (i *instr) split() {
+	for of, suffix := range []string{start: "-start", update: "-update", done: "-done"} {
+		base, found := strings.CutSuffix(i.opcode, suffix)
+		if found && of > 0 && base != "send" && base != "recv" {
+			i.opcode, i.phase = base, phase(of)
+		}
+	}
+	switch n := len(i.shape.tuple); {
+	case i.phase != start || i.opcode == "all-reduce" || i.opcode == "async":
+	case i.opcode == "copy" && n > 0:
+		i.shape = i.shape.tuple[0]
+	case n > 1:
+		i.shape = i.shape.tuple[1]
+	}
 }
 
 // attr is an attribute of an instruction.
@@ -77,6 +112,7 @@ func (p *parser) module() (*module, error) {
 		if into == nil {
 			continue
 		}
+		m.counted = true
 		if *into, err = strconv.Atoi(a.value); err != nil || *into < 1 || *into > maxRanks {
 			return nil, p.fail(a.line, "%s=%s: 1 to %d are possible", a.name, a.value, maxRanks)
 		}
@@ -129,6 +165,11 @@ func (p *parser) attrs() (list []attr, err error) {
 		if a.value, err = p.value(); err != nil {
 			return nil, err
 		}
+		if last := len(list) - 1; a.name == "device_ids" && last >= 0 &&
+			strings.HasPrefix(list[last].value, "mesh[") {
+			list[last].value += ", device_ids=" + a.value // of replica_groups along axes of a mesh
+			continue
+		}
 		list = append(list, a)
 	}
 	return list, nil
@@ -179,6 +220,10 @@ func (p *parser) computation(m *module) (err error) {
 		return err
 	}
 	m.computations[c.name] = c
+	m.order = append(m.order, c)
+	m.fused = m.fused || slices.ContainsFunc(c.instrs, func(i instr) bool {
+		return i.opcode == "fusion"
+	})
 	if isEntry {
 		if m.entry != nil {
 			return p.fail(line, "a second ENTRY: %s is one", m.entry.name)
@@ -255,6 +300,7 @@ func (p *parser) instr(c *computation) (err error) {
 			i.operands = append(i.operands, at)
 		}
 	}
+	i.split()
 	if isRoot {
 		if c.root >= 0 {
 			return p.fail(i.line, "a second ROOT in %s", c.name)

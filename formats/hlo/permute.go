@@ -27,6 +27,11 @@ func (e *emitter) permute(c *computation, i *instr, by mode) (ops []Op, err erro
 	if len(tensors) == 0 {
 		return nil, e.fail(i, "a permute without an operand")
 	}
+	return e.exchange(i, to, from, tensors)
+}
+
+// exchange returns the call in which each rank sends tensors to its target.
+func (e *emitter) exchange(i *instr, to, from []int, tensors []Tensor) ([]Op, error) {
 	rings, chains := components(to, from)
 	ringSizes, chainSizes := sizes(rings), sizes(chains)
 	switch {
@@ -142,8 +147,14 @@ func slicedOf(of, starts *shape) (list []*shape) {
 // of source_target_pairs are replicas, partitions or ranks.
 func (e *emitter) pairs(i *instr, by mode) (to, from []int, err error) {
 	text, _ := i.attr("source_target_pairs")
+	return e.targets(i, text, by)
+}
+
+// targets returns, by rank, its target and its source in pairs; −1 for none.
+func (e *emitter) targets(i *instr, text string, by mode) (to, from []int, err error) {
 	fail := func(format string, args ...any) ([]int, []int, error) {
-		return nil, nil, e.fail(i, "source_target_pairs=%.60s: "+format, append([]any{text}, args...)...)
+		return nil, nil, e.fail(i, "source_target_pairs=%.60s: "+format+e.uncounted(),
+			append([]any{text}, args...)...)
 	}
 	if !strings.HasPrefix(text, "{") {
 		return fail("pairs as {{0,1},{1,0}} are expected")

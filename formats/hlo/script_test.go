@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,12 +19,12 @@ import (
 )
 
 // TestScripts runs the scripts of testdata/scripts: "program" reads a module and prints a line an
-// op, "entry ranks=N" one of which the input is the instructions of the entry, on as many
-// partitions, with a sum before it.
+// op, with counts=, trips= or branches= of a scenario; "entry ranks=N" one of which the input is
+// the instructions of the entry, on as many partitions, with a sum before it.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			text := d.Input
+			text, o := d.Input, hlo.Options{}
 			if d.Cmd == "entry" {
 				ranks, replicas := 0, 1
 				d.ScanArgs(t, "ranks", &ranks)
@@ -36,7 +37,20 @@ func TestScripts(t *testing.T) {
 			} else {
 				require.Equal(t, "program", d.Cmd)
 			}
-			p, err := hlo.ReadProgram("m", strings.NewReader(text), 0)
+			for _, arg := range d.CmdArgs {
+				for _, value := range arg.Vals {
+					name, of, _ := strings.Cut(value, ":")
+					switch arg.Key {
+					case "counts":
+						o.Ranks, _ = strconv.Atoi(value)
+					case "trips":
+						o.Trips = append(o.Trips, hlo.Stated{Name: name, Value: of})
+					case "branches":
+						o.Branches = append(o.Branches, hlo.Stated{Name: name, Value: of})
+					}
+				}
+			}
+			p, err := hlo.ReadProgram("m", strings.NewReader(text), o)
 			if err != nil {
 				return err.Error() + "\n"
 			}
@@ -68,6 +82,9 @@ func asText(p *hlo.Program) string {
 		if o.Async {
 			b.WriteString(", async")
 		}
+		if o.Thread != "" {
+			fmt.Fprintf(&b, ", on %s", o.Thread)
+		}
 		if len(o.After) > 0 {
 			fmt.Fprintf(&b, ", after %v", o.After)
 		}
@@ -88,7 +105,7 @@ func TestSamples(t *testing.T) {
 	for i, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		p, err := hlo.ReadProgram(file, bytes.NewReader(text), 0)
+		p, err := hlo.ReadProgram(file, bytes.NewReader(text), hlo.Options{})
 		require.NoError(t, err)
 		require.Equal(t, 8, p.Ranks)
 		require.Len(t, p.Ops, 3)
@@ -101,7 +118,9 @@ func TestSamples(t *testing.T) {
 			rows := []int64{128, 1024}[i] * int64(k+1)
 			require.Equal(t, collective.Shape{rows, 2048, 2048}, o.Tensors[0].Shape)
 		}
-		require.Equal(t, int64(4*(2*16*64*256+16*256*256)), int64(p.Ops[2].Moves))
+		// The input is dilated by 16: of the 16 places of the window each result reads one.
+		require.Equal(t, collective.Shape{256 * 16, 64}, p.Ops[2].Tensors[0].Shape)
+		require.Equal(t, collective.Shape{64, 256}, p.Ops[2].Tensors[1].Shape)
 		f, err := hlo.Read(bytes.NewReader(text), foreign.Options{File: file})
 		require.NoError(t, err)
 		require.Empty(t, f.Found)
@@ -151,7 +170,7 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		p, err := hlo.ReadProgram("m", bytes.NewReader(text), 0)
+		p, err := hlo.ReadProgram("m", bytes.NewReader(text), hlo.Options{})
 		if err != nil {
 			var e *foreign.Error
 			require.ErrorAs(t, err, &e)
