@@ -58,11 +58,11 @@ func programSummary(r *run.ProgramResult) []string {
 		}
 	}
 	checked := ""
-	switch {
-	case r.NumbersOff != "":
+	if r.NumbersOff != "" {
 		checked = ": " + r.NumbersOff
-	case r.Scaled > 1:
-		checked = fmt.Sprintf(" (on lengths divided by %d)", r.Scaled)
+	}
+	if r.Scaled > 1 {
+		checked += fmt.Sprintf(" (on lengths divided by %d)", r.Scaled)
 	}
 	lines = append(lines, memoryText(&r.Lowered.Memory))
 	for _, c := range r.Library {
@@ -169,6 +169,9 @@ func programValue(r *run.ProgramResult) Value {
 		{"proof", Text(r.Proof)}, {"numbers", Text(r.Numbers)}, {"digest", digestValue(r.Digest)},
 		{"violations", listOf(r.Violations, violationValue)},
 		{"passes", listOf(r.Lowered.Notes, noteValue)}, {"memory", memoryValue(&r.Lowered.Memory)}}
+	if r.NumbersOff != "" {
+		all = append(all, member{"numbers_why", Text(r.NumbersOff)})
+	}
 	if r.Timed {
 		all = append(all, members{{"engine", Text(r.Engine)}, {"time_ps", Int(int64(r.Time))},
 			{"exposed_rank", Int(r.Rank)}, {"compute_ps", Int(r.Compute)},
