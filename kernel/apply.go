@@ -9,7 +9,7 @@ import (
 
 // Apply computes the operation, as the package comment defines it. operands are those of Operands,
 // as little-endian bytes; a mismatch is an *Error. The result is independent of the number of
-// processors. An opaque operation has no result.
+// processors. An opaque operation has no result unless it lists operands.
 func Apply(o Op, operands [][]byte) ([]byte, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -27,8 +27,12 @@ func Apply(o Op, operands [][]byte) ([]byte, error) {
 	}
 	out := make([]byte, o.Written())
 	switch {
-	case o.Kind == Opaque:
+	case !o.HasResult():
 		return nil, nil
+	case o.Kind == Opaque:
+		standIn(&o, out, operands)
+	case o.isListed():
+		o.applyLayer(out, operands)
 	case o.Kind == Move:
 		move(o, out, operands[0])
 	case o.Kind == Expand:

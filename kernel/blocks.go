@@ -21,8 +21,9 @@ type Block struct {
 }
 
 // Blocks returns the number of blocks of the grid: for a matmul, ⌈m / rows⌉ · ⌈n / columns⌉. A sum
-// over an axis is cut between the other axes. An opaque operation has none. REQUIRES: Validate; a
-// tile of at least 1 by 1.
+// over an axis is cut between the other axes. Attention has one for each head and attentionRows
+// queries of a sequence, or keys of a gradient by them, whatever the tile. An opaque operation has
+// none. REQUIRES: Validate; a tile of at least 1 by 1.
 func (o Op) Blocks(t Tile) int64 {
 	switch o.Kind {
 	case Matmul, ScaledMatmul:
@@ -58,6 +59,11 @@ func (o Op) Blocks(t Tile) int64 {
 		return over(o.outer(), size/(inner*o.N))
 	case Opaque:
 		return 0
+	case Attention:
+		return o.attentionBlocks()
+	}
+	if o.IsLayer() { // those of losses and of gradients by weights are cut as what they read
+		return over(max(o.In.Lengths().Elements(), o.listed()[0].Shape.Elements()), t.Rows*t.Columns)
 	}
 	return over(o.In.Lengths().Elements(), t.Rows*t.Columns)
 }
@@ -66,7 +72,8 @@ func (o Op) Blocks(t Tile) int64 {
 func over(a, b int64) int64 { return (a + b - 1) / b }
 
 // Block returns the i-th block of the grid, in the order of the result's elements: for a matmul,
-// along the columns first. Blocks at the edges are smaller. REQUIRES: 0 ≤ i < Blocks.
+// along the columns first. Blocks at the edges are smaller. REQUIRES: 0 ≤ i < Blocks; no layer,
+// whose blocks are taken for equal.
 func (o Op) Block(t Tile, i int64) Block {
 	var b Block
 	switch o.Kind {

@@ -17,7 +17,18 @@
 //	move 4x8x1024 axis=1 bfloat16->bfloat16
 //	expand 8x1024 axis=0 times=4 bfloat16->bfloat16
 //	scale 8x1024 by=0.125 bfloat16->bfloat16
+//	attention 64x96:bfloat16->64x32:bfloat16 heads=4 causal
 //	opaque 150 us
+//	opaque 64x96:bfloat16+96:float32->64x32:bfloat16 flops=2e+12 bytes=3e+09
+//
+// # Layers
+//
+// From below; a file uses names of its own layer and of those before it.
+//
+//	elements: elements.go numbers.go
+//	operations: op.go new.go text.go validate.go blocks.go apply.go multiply.go tile_other.go
+//	  tile_amd64.go layer.go layertext.go layercheck.go opaque.go attention.go norm.go activation.go
+//	  softmax.go embedding.go optimizer.go
 //
 // # Arithmetic
 //
@@ -43,6 +54,13 @@
 // definition to which others are compared. Sum begins with its first element, as a collective does.
 // So a sum over the axis of ranks has the bits of a reduction in rank order that accumulates in
 // float32. Mean has those of its post-divided average.
+//
+// Layers of neural networks (attention, norms, activations, losses, steps of optimizers) are rows
+// of a table, a file or so each, which has their formulas, costs and gradients. They are computed
+// in float64, in the order that is given there, and rounded once; exp and the like are sums and
+// products of our own (numbers.go), so that every processor gives the same bits. A gradient is an
+// operation of the same kind, with the gradient of the result as one more operand. An opaque
+// operation that lists operands writes a stand-in: nobody knows its result (opaque.go).
 //
 // # Scaled matmul
 //

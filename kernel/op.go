@@ -23,21 +23,41 @@ const (
 	Move                         // an axis to the front, the others in their order
 	Expand                       // a new axis, along which the tensor is repeated
 	Scale                        // times a number
-	Opaque                       // takes a time, reads and writes nothing
+	Opaque                       // only its cost is known, and perhaps its result's shape
+	Attention                    // of queries, keys and values; this and all below are layers
+	RMSNorm                      // rows divided by their root mean square
+	LayerNorm                    // rows less their mean, divided by their standard deviation
+	GELU                         // x · Φ(x)
+	SiLU                         // x · σ(x)
+	ReLU                         // max(x, 0)
+	SwiGLU                       // silu(gate) · up
+	Softmax                      // of rows
+	CrossEntropy                 // the mean loss of rows of logits
+	Embedding                    // rows of a table
+	SGD                          // a step of stochastic gradient descent
+	AdamM                        // Adam's first moment
+	AdamV                        // its second moment
+	Adam                         // its step, by the new moments
 )
 
 var kindNames = [...]string{Matmul: "matmul", ScaledMatmul: "scaled_matmul", Add: "add",
 	Cast: "cast", Sum: "sum", Mean: "mean", Move: "move", Expand: "expand", Scale: "scale",
-	Opaque: "opaque"}
+	Opaque: "opaque", Attention: "attention", RMSNorm: "rms_norm", LayerNorm: "layer_norm",
+	GELU: "gelu", SiLU: "silu", ReLU: "relu", SwiGLU: "swiglu", Softmax: "softmax",
+	CrossEntropy: "cross_entropy", Embedding: "embedding", SGD: "sgd", AdamM: "adam_m",
+	AdamV: "adam_v", Adam: "adam"}
 
 // Kinds lists all operations.
-func Kinds() []Kind {
-	return []Kind{Matmul, ScaledMatmul, Add, Cast, Sum, Mean, Move, Expand, Scale, Opaque}
+func Kinds() (list []Kind) {
+	for k := Matmul; k <= Adam; k++ {
+		list = append(list, k)
+	}
+	return list
 }
 
 // String returns the name in texts: "scaled_matmul".
 func (k Kind) String() string {
-	if k < Matmul || k > Opaque {
+	if k < Matmul || k > Adam {
 		return fmt.Sprintf("kernel.Kind(%d)", uint8(k))
 	}
 	return kindNames[k]
@@ -96,7 +116,7 @@ func (s Shape) String() string { return s.Lengths().String() }
 type Op struct {
 	Kind Kind
 	// In is the shape of A: of a matmul's first operand, [.., m, k], or of the tensor that any
-	// other operation reads.
+	// other operation reads. Of a layer, and of an opaque operation, it is the shape of the result.
 	In Shape
 	// N is the number of columns of a matmul's B, or the length of the axis that expand adds.
 	N int64
@@ -116,7 +136,27 @@ type Op struct {
 	ResultScale bool
 	// Time is the time of an opaque operation.
 	Time unit.Time
+	// Reads lists the operands of a layer, or of an opaque operation that has a result: the shape
+	// and type of each, as in "128x64:bfloat16+64:float32".
+	Reads string
+	// Attributes are those of a layer, or the FLOPs and bytes of an opaque operation, in the order
+	// of its row in the table.
+	Attributes [maxAttributes]float64
+	// Gradient is 0, or for the gradient by an operand of a layer 1 + its place. The operands are
+	// then the layer's, and behind them the gradient of its result.
+	Gradient int
 }
+
+// HasResult reports whether the operation writes a tensor: all but an opaque one that lists no
+// operands do.
+func (o *Op) HasResult() bool { return o.Kind != Opaque || o.Reads != "" }
+
+// isListed reports whether the operation lists its operands.
+func (o *Op) isListed() bool { return o.Kind >= Opaque }
+
+// IsLayer reports whether the operation is one of the table of layers, which are computed in
+// float64 and rounded once.
+func (o *Op) IsLayer() bool { return o.Kind > Opaque }
 
 // M returns the number of rows of a matmul's result, over all axes but the last.
 func (o Op) M() int64 { return product(o.In.lengths[:max(o.In.axes, 1)-1]) }
@@ -145,9 +185,10 @@ func (t Tensor) Bytes() int64 { return t.Shape.Elements() * int64(t.Type.Width()
 // Operands lists the operands in the order of Apply: a, b, scale_a, scale_b, bias, scale_result,
 // without those that the operation lacks. REQUIRES: Validate.
 func (o Op) Operands() []Tensor {
+	if o.isListed() {
+		return o.listed()
+	}
 	switch o.Kind {
-	case Opaque:
-		return nil
 	case Matmul, ScaledMatmul:
 	case Add:
 		return []Tensor{{"a", o.In.Lengths(), o.A}, {"b", o.In.Lengths(), o.B}}
@@ -180,7 +221,8 @@ func (o Op) Operands() []Tensor {
 	return list
 }
 
-// Output returns the result; for an opaque operation, no elements of no type. REQUIRES: Validate.
+// Output returns the result; for an opaque operation without one, no elements of no type. REQUIRES:
+// Validate.
 func (o Op) Output() Tensor {
 	shape := o.In.Lengths()
 	switch o.Kind {
@@ -193,7 +235,9 @@ func (o Op) Output() Tensor {
 	case Expand:
 		shape = slices.Insert(shape, o.Axis, o.N)
 	case Opaque:
-		shape = collective.Shape{0}
+		if !o.HasResult() {
+			shape = collective.Shape{0}
+		}
 	}
 	return Tensor{"out", shape, o.Out}
 }
@@ -204,6 +248,9 @@ func (o Op) Output() Tensor {
 func (o Op) FLOPs() int64 {
 	if o.IsMatmul() {
 		return 2 * o.M() * o.N * o.K()
+	}
+	if o.isListed() {
+		return o.layerFLOPs()
 	}
 	return o.flopsOf(o.Output().Shape.Elements())
 }
@@ -223,8 +270,12 @@ func (o Op) flopsOf(elements int64) int64 {
 	return 0
 }
 
-// Read returns the bytes of all operands, each counted once. REQUIRES: Validate.
+// Read returns the bytes of all operands, each counted once; of a layer that reads a part of one,
+// those of the part. REQUIRES: Validate.
 func (o Op) Read() (n int64) {
+	if o.isListed() {
+		return o.layerReads()
+	}
 	for _, t := range o.Operands() {
 		n += t.Bytes()
 	}
@@ -233,6 +284,15 @@ func (o Op) Read() (n int64) {
 
 // Written returns the bytes of the result. REQUIRES: Validate.
 func (o Op) Written() int64 { return o.Output().Bytes() }
+
+// Moved returns the bytes that the operation reads and writes. Of an opaque one they are those that
+// it states; if it states FLOPs alone, those of its operands and its result. REQUIRES: Validate.
+func (o Op) Moved() int64 {
+	if o.Kind == Opaque && (o.Attributes[opaqueBytes] > 0 || o.Attributes[opaqueFLOPs] == 0) {
+		return int64(o.Attributes[opaqueBytes])
+	}
+	return unit.AddCapped(o.Read(), o.Written())
+}
 
 // length returns the length of the axis.
 func (o Op) length() int64 { return o.In.lengths[o.Axis] }

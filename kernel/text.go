@@ -8,7 +8,6 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/internal/nearest"
-	"collsim/unit"
 )
 
 // String returns the operation's text form, which Parse reads: see the package comment.
@@ -40,11 +39,9 @@ func (o Op) String() string {
 			strconv.FormatFloat(o.Factor, 'g', -1, 64), o.A, o.Out)
 	case Sum, Mean, Move:
 		return fmt.Sprintf("%v %v axis=%d %v->%v", o.Kind, o.In, o.Axis, o.A, o.Out)
-	case Opaque:
-		if t, err := unit.ParseTime(o.Time.String()); err != nil || t != o.Time {
-			return fmt.Sprintf("opaque %d ps", o.Time)
-		}
-		return "opaque " + o.Time.String()
+	}
+	if o.isListed() {
+		return o.listText()
 	}
 	return o.Kind.String()
 }
@@ -83,17 +80,28 @@ func Parse(text string) (Op, error) {
 	case 0:
 		return Op{}, unknownKind(words[0])
 	case Opaque:
-		r.time()
+		r.list()
+		r.cost()
 	case Matmul, ScaledMatmul:
 		r.matmul()
 	default:
-		r.elementwise()
+		if o.IsLayer() {
+			r.list()
+			r.attributes()
+		} else {
+			r.elementwise()
+		}
 	}
 	if r.err != nil {
 		return Op{}, r.err
 	}
 	if len(r.words) > 0 {
 		return Op{}, o.fail("the end", strconv.Quote(r.words[0]), "nothing more is expected")
+	}
+	if o.Reads != "" {
+		if err := r.complete(); err != nil {
+			return Op{}, err
+		}
 	}
 	if err := o.Validate(); err != nil {
 		return Op{}, err
@@ -106,11 +114,20 @@ func unknownKind(word string) error {
 	for _, k := range Kinds() {
 		names = append(names, k.String())
 	}
-	want := "one of " + strings.Join(names, ", ") + " is expected"
+	want := "one of " + kindList() + " is expected"
 	if near := nearest.To(word, names, 1); len(near) > 0 {
 		want += "; " + near[0] + "?"
 	}
 	return &Error{"an operation", "kind", fmt.Sprintf("%.40q", word), want}
+}
+
+// kindList lists all operations.
+func kindList() string {
+	var names []string
+	for _, k := range Kinds() {
+		names = append(names, k.String())
+	}
+	return strings.Join(names, ", ")
 }
 
 // reader consumes words one after the other, until one is not as expected.
@@ -173,15 +190,6 @@ func (r *reader) shape(what, text string, more int) collective.Shape {
 		return s
 	}
 	return nil
-}
-
-func (r *reader) time() {
-	text := strings.Join(r.words, " ")
-	t, err := unit.ParseTime(text)
-	if err != nil {
-		r.fail("time", text, "a time such as 150 us is expected")
-	}
-	r.op.Time, r.words = t, nil
 }
 
 func (r *reader) matmul() {

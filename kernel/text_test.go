@@ -74,6 +74,9 @@ func TestUnusedFields(t *testing.T) {
 			func(o *Op) { o.TransposeA = true },
 			func(o *Op) { o.TransposeB = true },
 			func(o *Op) { o.Factor = 2 },
+			func(o *Op) { o.Attributes[3] = 2 },
+			func(o *Op) { o.Gradient = 1 },
+			func(o *Op) { o.Reads = "4:int8" },
 		} {
 			o, err := Parse(text)
 			require.NoError(t, err)
@@ -87,7 +90,7 @@ func TestUnusedFields(t *testing.T) {
 		}
 	}
 	require.EqualError(t, Op{}.Validate(), "an operation: kind = kernel.Kind(0): one of "+
-		"matmul, scaled_matmul, add, cast, sum, mean, move, expand, scale, opaque is expected")
+		kindList()+" is expected")
 	require.EqualError(t, Op{Kind: Cast, In: ShapeOf(1)}.Validate(),
 		"cast: the type of a = none: a data type is expected")
 }

@@ -36,12 +36,14 @@ const maxFLOPs = 1 << 60
 
 // Validate returns an *Error that names the first invalid part of the operation.
 func (o Op) Validate() error {
-	if o.Kind < Matmul || o.Kind > Opaque {
-		return &Error{"an operation", "kind", o.Kind.String(), "one of matmul, scaled_matmul, add, " +
-			"cast, sum, mean, move, expand, scale, opaque is expected"}
+	if o.Kind < Matmul || o.Kind > Adam {
+		return &Error{"an operation", "kind", o.Kind.String(), "one of " + kindList() + " is expected"}
 	}
-	if err := o.checkUnused(); err != nil || o.Kind == Opaque {
+	if err := o.checkUnused(); err != nil || !o.HasResult() {
 		return err
+	}
+	if o.isListed() {
+		return o.checkListed()
 	}
 	if err := o.In.Lengths().Validate(); err != nil || o.In.Lengths().Elements() > largest {
 		return o.fail("the shape of a", o.In, "lengths from 0, and at most 2^57 elements, are expected")
@@ -64,12 +66,12 @@ const largest = collective.MaxElements
 func (o Op) checkUnused() error {
 	const nothing = "nothing is expected"
 	switch {
-	case o.Kind == Opaque && (o.Time < 0 || o.Time >= unit.Forever):
-		return o.fail("time", o.Time, "a time from 0 s is expected")
 	case o.Kind != Opaque && o.Time != 0:
 		return o.fail("time", o.Time, nothing)
-	case o.Kind == Opaque && o != Op{Kind: Opaque, Time: o.Time}:
-		return o.fail("its shape and types", o.In, nothing)
+	case !o.isListed() && (o.Reads != "" || o.Attributes != [maxAttributes]float64{}):
+		return o.fail("the operands", o.Reads, nothing)
+	case !o.isListed() && o.Gradient != 0:
+		return o.fail("gradient", o.Gradient-1, nothing)
 	case !o.IsMatmul() && o.Kind != Expand && o.N != 0:
 		return o.fail("n", o.N, nothing)
 	case o.Kind != Matmul && (o.TransposeA || o.TransposeB):
@@ -82,6 +84,8 @@ func (o Op) checkUnused() error {
 		return o.fail("the type of b", o.B, nothing)
 	case o.Kind == ScaledMatmul:
 		return nil
+	case o.Kind == Opaque && o.checkCost() != nil:
+		return o.checkCost()
 	case o.Scaling != 0:
 		return o.fail("scaling", o.Scaling, nothing)
 	case o.Bias != 0:

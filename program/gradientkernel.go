@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"collsim/collective"
 	"collsim/dtype"
 	"collsim/kernel"
 )
@@ -44,43 +45,49 @@ func (b *backward) opaque(i int) error {
 func (b *backward) kernel(i int, f *flow, name, grad string) error {
 	r := &b.ops[i]
 	to := r.in[f.operand]
-	steps, err := r.gradient(f.operand, to.Type)
+	steps, err := r.gradient(f, to)
 	if err != nil {
 		return &Error{i, -1, "kernel", r.Name + ": " + err.Error()}
 	}
 	group := b.group(r, [][]int{f.ranks})
 	for k, s := range steps {
 		in, out := []string{grad}, ""
-		if s.other != "" && s.first {
-			in = []string{s.other, grad}
-		} else if s.other != "" {
-			in = []string{grad, s.other}
+		if s.in != nil {
+			in = slices.Clone(s.in)
+			in[slices.Index(in, "")] = grad
 		}
 		if k == len(steps)-1 {
 			out = b.into(to.Name, f)
 		} else {
 			out = b.fresh(Tensor{}, GradientName(to.Name))
 		}
-		b.add(i, Op{Name: name, Kernel: s.kernel, In: in, Out: out, Type: s.typ, Group: group})
+		b.add(i, Op{Name: name, Kernel: s.kernel, In: in, Out: out, Type: s.typ, Shape: s.shape,
+			Group: group})
 		grad = out
 	}
 	b.contribute(i, f, grad)
 	return nil
 }
 
-// A gradientStep is a kernel of a gradient: its other operand, if any, and whether that comes
-// first.
+// A gradientStep is a kernel of a gradient: its operands, or nil if the gradient so far is the only
+// one; the name of that is empty. An opaque kernel has the shape of its result, too.
 type gradientStep struct {
 	kernel string
-	other  string
-	first  bool
+	in     []string
 	typ    dtype.Type
+	shape  collective.Shape
 }
 
-// gradient returns the kernels that compute the gradient by an operand from that of the result;
+// gradient returns the kernels that compute the gradient of an operand from that of the result;
 // none where the two are equal.
-func (r *resolved) gradient(operand int, typ dtype.Type) ([]gradientStep, error) {
-	o := &r.kernel
+func (r *resolved) gradient(f *flow, to Tensor) ([]gradientStep, error) {
+	o, operand, typ := &r.kernel, f.operand, to.Type
+	switch {
+	case o.Kind == kernel.Opaque:
+		return r.opaqueGradient(f, to)
+	case o.IsLayer():
+		return r.layerGradient(operand, to)
+	}
 	cast := []gradientStep{{kernel: "cast", typ: typ}}
 	if o.Out == typ {
 		cast = nil
@@ -105,8 +112,7 @@ func (r *resolved) gradient(operand int, typ dtype.Type) ([]gradientStep, error)
 		}
 		return back, nil
 	}
-	return nil, fmt.Errorf("%v has no gradient; matmul, add, cast, sum, mean, move, expand and scale "+
-		"have one", o.Kind)
+	return nil, fmt.Errorf("%v has no gradient", o.Kind)
 }
 
 // expansion returns the gradient of a sum over an axis.
@@ -149,5 +155,49 @@ func (r *resolved) matmulGradient(operand int, typ dtype.Type) gradientStep {
 	default: // C'ᵀ·A
 		set(true, a)
 	}
-	return gradientStep{kernel: words[which], other: other, first: first, typ: typ}
+	in := []string{"", other}
+	if first {
+		in = []string{other, ""}
+	}
+	return gradientStep{kernel: words[which], in: in, typ: typ}
+}
+
+// layerGradient returns the gradient of a layer by an operand: a kernel on the layer's operands and
+// the gradient of its result.
+func (r *resolved) layerGradient(operand int, to Tensor) ([]gradientStep, error) {
+	if !r.kernel.HasGradient(operand) {
+		return nil, fmt.Errorf("%v has no gradient by %s", r.kernel.Kind, to.Name)
+	}
+	return []gradientStep{{kernel: fmt.Sprintf("%s gradient=%d", r.Kernel, operand),
+		in: append(slices.Clone(r.In), ""), typ: to.Type}}, nil
+}
+
+// opaqueGradient returns that of an opaque kernel: an opaque kernel with a part of the backward
+// pass, which is one of the flows to its operands.
+func (r *resolved) opaqueGradient(f *flow, to Tensor) ([]gradientStep, error) {
+	back, err := r.backward()
+	if err != nil {
+		return nil, err
+	}
+	back = back.Part(f.place, f.place+1, f.flows)
+	return []gradientStep{{kernel: fmt.Sprintf("opaque %s gradient=%d", back.Cost(), f.operand),
+		in: append(slices.Clone(r.In), ""), typ: to.Type, shape: to.Shape}}, nil
+}
+
+// backward returns the cost of the backward pass of an opaque kernel that writes: what it states,
+// or else twice that of the kernel.
+func (r *resolved) backward() (kernel.Op, error) {
+	if r.Backward == "" {
+		back := kernel.Op{Kind: kernel.Opaque, Time: 2 * r.kernel.Time, Attributes: r.kernel.Attributes}
+		for i := range back.Attributes {
+			back.Attributes[i] *= 2
+		}
+		return back, back.Validate()
+	}
+	back, err := kernel.Parse(r.Backward)
+	if err != nil || back.Kind != kernel.Opaque || back.HasResult() {
+		return back, fmt.Errorf("backward = %q: opaque and a time, or FLOPs and bytes, are expected",
+			r.Backward)
+	}
+	return back, nil
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"collsim/collective"
-	"collsim/kernel"
 )
 
 // without notes what the backward pass leaves out. These are tensors without a gradient on any rank
@@ -26,10 +25,8 @@ func (b *backward) without() (notes []Note) {
 	}
 	for i := range b.ops {
 		r := &b.ops[i]
-		if r.isOpaque() && slices.ContainsFunc(r.In, b.hasGradient) {
-			notes = append(notes, Note{Pass: "gradient", Ops: []string{r.Name},
-				Did: "what it reads has a gradient without its share",
-				Why: "opaque: nothing but the time is known"})
+		if did, why := b.ofOpaque(r); did != "" {
+			notes = append(notes, Note{Pass: "gradient", Ops: []string{r.Name}, Did: did, Why: why})
 		}
 		if rank, rows := b.unsent(r); rank >= 0 && b.hasGradient(r.In[0]) {
 			notes = append(notes, Note{Pass: "gradient", Tensors: r.In[:1],
@@ -38,6 +35,17 @@ func (b *backward) without() (notes []Note) {
 		}
 	}
 	return notes
+}
+
+// ofOpaque returns what is noted of an opaque kernel's backward pass, and why; empty if nothing is.
+func (b *backward) ofOpaque(r *resolved) (did, why string) {
+	switch {
+	case r.isOpaque() && slices.ContainsFunc(r.In, b.hasGradient):
+		return "what it reads has a gradient without its share", "opaque: nothing but the time is known"
+	case r.isStandIn() && r.Backward == "" && b.hasGradient(r.Out):
+		return "backward it takes twice what it takes forward", "nothing else is stated"
+	}
+	return "", ""
 }
 
 // unsent returns the first rank that has more rows of a tensor than a call with splits sends of it,
@@ -106,5 +114,5 @@ func (b *backward) hasGradient(name string) bool {
 	return slices.ContainsFunc(b.now[name], func(gradient string) bool { return gradient != "" })
 }
 
-// isOpaque reports whether an op is an opaque kernel: only its time is known.
-func (r *resolved) isOpaque() bool { return r.call == nil && r.kernel.Kind == kernel.Opaque }
+// isOpaque reports whether an op is an opaque kernel without a result: only its cost is known.
+func (r *resolved) isOpaque() bool { return r.call == nil && !r.kernel.HasResult() }

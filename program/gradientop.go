@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"collsim/collective"
-	"collsim/kernel"
 )
 
 // A flow is a contribution of an op to the gradient of a tensor that it read.
@@ -16,6 +15,8 @@ type flow struct {
 	ranks   []int   // ranks that get it
 	touched []int   // ranks on which its tensor is written
 	teams   [][]int // of a call: teams that carry it
+	// Of the flows of a kernel, this one's place, and their number.
+	place, flows int64
 	// from is, for a broadcast, the place in the team of the only gradient, or one of the
 	// following.
 	from int
@@ -45,8 +46,12 @@ func (b *backward) flows(i int, now map[string][]string) (list []flow) {
 	}
 	for operand, name := range r.In {
 		if b.need[name] && len(ranks) > 0 {
-			list = append(list, flow{operand: operand, ranks: ranks, touched: ranks})
+			list = append(list, flow{operand: operand, ranks: ranks, touched: ranks,
+				place: int64(len(list))})
 		}
+	}
+	for k := range list {
+		list[k].flows = int64(len(list))
 	}
 	return list
 }
@@ -99,7 +104,7 @@ func (r *resolved) atRoot() bool {
 // op adds the backward pass of an op.
 func (b *backward) op(i int) error {
 	r := &b.ops[i]
-	if r.kernel.Kind == kernel.Opaque && r.call == nil {
+	if r.isOpaque() {
 		return b.opaque(i)
 	}
 	flows := b.flows(i, b.now)

@@ -77,7 +77,7 @@ func (w *scheduler) kernelPart(r *resolved, op kernel.Op, ranks []int) schedule.
 // kernelOf returns a program of one kernel.
 func kernelOf(op kernel.Op, name string) (tensors []schedule.Tensor, defs []schedule.Def,
 	lane func(*schedule.Lane)) {
-	if op.Kind == kernel.Opaque {
+	if !op.HasResult() {
 		nothing := schedule.Tensor{Name: "nothing", Type: dtype.Uint8, Shape: collective.Shape{0},
 			Role: schedule.Defined}
 		return []schedule.Tensor{nothing}, nil, func(l *schedule.Lane) {

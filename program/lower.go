@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"collsim/collective"
-	"collsim/kernel"
 	"collsim/schedule"
 )
 
@@ -235,7 +234,7 @@ func (w *scheduler) op(r *resolved, iteration int) error {
 	if r.call == nil {
 		row.Became = r.kernel.String()
 		row.Parts = w.add(w.kernelParts(r), r.touches(), nil)
-		if r.kernel.Kind == kernel.Opaque {
+		if !r.kernel.HasResult() {
 			w.batches[len(w.batches)-1].reads = w.intervals(r.reads())
 		}
 		w.result.Ops = append(w.result.Ops, row)

@@ -140,8 +140,24 @@ func TestProgramErrors(t *testing.T) {
 		{func(p *program.Program) { p.Tensors[0].Shape = nil }, "tensor x: a type and a shape"},
 		{func(p *program.Program) { p.Ops[5].Kernel = "sleep" },
 			`wait: there is no kernel "sleep"; matmul, scaled_matmul, add`},
-		{func(p *program.Program) { p.Ops[5].Out = "z" }, "wait: an opaque kernel writes nothing: " +
-			`who reads z has it given, and waits by after = ["wait"]`},
+		{func(p *program.Program) { p.Ops[5].Out = "z" }, "wait: it writes z and reads nothing: " +
+			"what is made of nothing is given, and declared"},
+		{func(p *program.Program) { p.Ops[5].Out, p.Ops[5].In = "z", []string{"h"} },
+			"wait: it writes z, whose shape nobody states: shape = [16, 6], that of h, or another is " +
+				"expected"},
+		{func(p *program.Program) { p.Ops[5].Shape = collective.Shape{4} },
+			"wait: it has a shape and writes nothing: out names what it writes"},
+		{func(p *program.Program) { p.Ops[2].Shape = collective.Shape{4} },
+			"up: its shape follows from what it reads; an opaque kernel states one"},
+		{func(p *program.Program) { p.Ops[2].Backward = "opaque 3 us" },
+			"up: its backward pass follows from it; an opaque kernel states one"},
+		{func(p *program.Program) { p.Ops[2].Kernel = "rms_norm eps=2" },
+			"up: rms_norm: eps = 2: a number from 0 to 1 is expected"},
+		{func(p *program.Program) { p.Ops[2].Kernel = "attention heads=5" },
+			"up: attention: the number of operands = 2: q, k and v, or one of all three side by side, " +
+				"are expected"},
+		{func(p *program.Program) { p.Ops[5].Kernel = "opaque 3 us flops=4" },
+			"wait: opaque: time = 3.00 us: a time, or flops and bytes, is expected, and not both"},
 		{func(p *program.Program) { p.Ops[2].Out = "" }, "up: it writes a tensor, which needs a name"},
 		{func(p *program.Program) { p.Groups[0].Teams[1] = []int{2} }, "gather: teams of 2 and of 1"},
 		{func(p *program.Program) { p.Ops[4].Call = "reduce_scatterv axis 1 splits 8,8" },

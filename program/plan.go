@@ -95,6 +95,12 @@ func newPlan(l *lookup, passes Lowering, guide Guide) *plan {
 	for _, t := range l.tensors {
 		x.add(t, l.role(t))
 	}
+	for i := range l.ops {
+		if r := &l.ops[i]; r.reader != "" {
+			x.note("shape", []string{r.Name}, fmt.Sprintf("%s is %v", r.Out, r.out.Shape),
+				fmt.Sprintf("as %s reads it; shape says otherwise", r.reader))
+		}
+	}
 	return x
 }
 

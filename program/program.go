@@ -76,16 +76,18 @@ type Op struct {
 	// Call is a collective as collective.ParseCommunication reads it, without type, team and shape,
 	// which follow from the tensor and the group. Kernel is an operation by name, with its axis or
 	// time: "matmul", "scaled_matmul", "add", "cast", "sum axis=0", "mean axis=0", "move axis=1",
-	// "opaque 150 us".
+	// "attention heads=8 causal", "opaque 150 us".
 	Call, Kernel string
 	In           []string
-	Out          string     // the tensor that it writes; an opaque kernel has none
+	Out          string     // the tensor that it writes; an opaque kernel may have none
 	Outs         []string   // of a call of several tensors, in place of Out: one for each of In
 	Type         dtype.Type // of a kernel's result; 0 means its first operand's
-	Group        string     // a call's teams, or a kernel's ranks; empty is all ranks
-	Stream       string     // empty is "compute" for a kernel, "comm" for a call
-	Algorithm    string     // of a call
-	Async        bool       // of a call: only readers of its result wait for it
+	// Shape of an opaque kernel's result; nil means that of Out as it is declared.
+	Shape     collective.Shape
+	Group     string // a call's teams, or a kernel's ranks; empty is all ranks
+	Stream    string // empty is "compute" for a kernel, "comm" for a call
+	Algorithm string // of a call
+	Async     bool   // of a call: only readers of its result wait for it
 	// After lists earlier ops that must have ended on a rank before it begins there, besides those
 	// whose tensors it uses.
 	After      []string
@@ -128,6 +130,7 @@ type resolved struct {
 	teams  [][]int
 	in     []Tensor
 	out    Tensor // without a name if there is none
+	reader string // of an opaque kernel: the op that its result's shape follows from; mostly none
 	// Of a call that several have become: their names, and the tensors that they read and wrote.
 	members, from, to []string
 	// of lists ops of the program that end with this op: ops that wait for them wait for this as
@@ -307,8 +310,7 @@ func (l *lookup) writes(r *resolved) error {
 		return nil
 	}
 	if r.out.Type == 0 {
-		return fail("an opaque kernel writes nothing: who reads %s has it given, and waits by "+
-			"after = [%q]", r.Out, r.Name)
+		return fail("a barrier writes nothing, not %s", r.Out)
 	}
 	if !schedule.IsName(r.Out) {
 		return fail("%s", unnamed(r.Out))

@@ -171,8 +171,11 @@ func (l *lookup) resolveKernel(r *resolved) error {
 	for i, t := range r.in {
 		whole[i] = t.Shape
 	}
-	var err error
-	if r.kernel, err = r.kernelOn(whole); err != nil || r.kernel.Kind == kernel.Opaque {
+	err := l.stated(r)
+	if err != nil {
+		return err
+	}
+	if r.kernel, err = r.kernelOn(whole); err != nil || !r.kernel.HasResult() {
 		return err
 	}
 	out := r.kernel.Output()
@@ -236,10 +239,11 @@ func (r *resolved) kernelOn(shapes []collective.Shape) (op kernel.Op, err error)
 	for i, t := range r.in {
 		operands[i] = kernel.Tensor{Name: t.Name, Type: t.Type, Shape: shapes[i]}
 	}
-	known := []string{"matmul", "scaled_matmul", "add", "cast", "sum", "mean", "move", "expand",
-		"scale", "opaque"}
-	if !slices.Contains(known, name) {
+	if known := kernelNames(); !slices.Contains(known, name) {
 		return op, fmt.Errorf("there is no kernel %q; %s are known", name, strings.Join(known, ", "))
+	}
+	if kind, is := layerOf(name); is {
+		return kernel.NewLayer(kind, words[1:], operands, r.Type)
 	}
 	most := map[string]int{"opaque": 64, "matmul": 2, "scaled_matmul": 5, "add": 2}
 	if n, known := most[name]; known && name != "opaque" && len(operands) != n &&
@@ -252,10 +256,7 @@ func (r *resolved) kernelOn(shapes []collective.Shape) (op kernel.Op, err error)
 	}
 	switch name {
 	case "opaque":
-		if op, err = kernel.Parse(r.Kernel); err == nil && op.Time == 0 {
-			return op, fmt.Errorf("an opaque kernel takes a time: more than 0 s is expected")
-		}
-		return op, err
+		return r.opaque(words[1:], operands)
 	case "matmul":
 		return matmul(words[1:], operands, out)
 	case "scaled_matmul":

@@ -42,6 +42,9 @@ type rows struct {
 // apply returns the result of a kernel on its operands. REQUIRES: the operands have the kernel's
 // sizes.
 func (f *formulas) apply(o kernel.Op, in [][]seg) []seg {
+	if o.Kind == kernel.Opaque || o.IsLayer() {
+		return f.layer(o, in)
+	}
 	switch o.Kind {
 	case kernel.Matmul, kernel.ScaledMatmul:
 		return f.matmul(o, in)
@@ -65,6 +68,26 @@ func (f *formulas) apply(o kernel.Op, in [][]seg) []seg {
 		by[i] = operand{in[i], 1}
 	}
 	return f.rowwise(o, m, 1, by, nil)
+}
+
+// layer returns the result of a layer, row by row, or of an opaque kernel, as one row: all that is
+// known is that it depends on all operands.
+func (f *formulas) layer(o kernel.Op, in [][]seg) []seg {
+	rows, shared := o.Rows()
+	if rows == 0 {
+		return nil
+	}
+	var by []operand
+	var whole [][]seg
+	for i, t := range o.Operands() {
+		if slices.Contains(shared, i) {
+			whole = append(whole, in[i])
+		} else {
+			by = append(by, operand{in[i], t.Shape.Elements() / rows})
+		}
+	}
+	width := o.In.Lengths().Elements() / rows
+	return f.rowwise(o.Row(), rows, width, by, whole)
 }
 
 // matmul returns the result of a matmul, row by row; of a transposed A, as one row.

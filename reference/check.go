@@ -57,7 +57,11 @@ const (
 	// without a derived bound. These are products of sums that rounding may have changed, integers
 	// made of such, and values that may be too large on the way. MaxULP states their distance.
 	NumbersUnbounded Verdict = "unbounded"
-	NumbersOff       Verdict = "off" // there is nothing to compare with
+	// NumbersStandIn occurs in programs with opaque kernels that write: what they write is a
+	// stand-in, a function of all that they read. It shows that the right elements are where they
+	// should be, but not their values. Report.Why has the verdict on everything else.
+	NumbersStandIn Verdict = "stand-in"
+	NumbersOff     Verdict = "off" // there is nothing to compare with
 )
 
 // A Report is the outcome of a check.
@@ -86,7 +90,7 @@ type Report struct {
 	// RanksAgree says that all ranks hold the same bits, where the kind gives them the same output.
 	RanksAgree bool
 	First      *Mismatch // the wrong element of the lowest rank and index, nil if none
-	Why        string    // of NumbersOff: why nothing was compared
+	Why        string    // of NumbersOff: why nothing was compared; of NumbersStandIn, for what
 	// Digest identifies all results of a program that has a meaning, equal for all that compute the
 	// same: a SHA-256 in hexadecimal (digest.go).
 	Digest string

@@ -3,9 +3,12 @@ package reference
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"collsim/collective"
 	"collsim/dtype"
+	"collsim/kernel"
 	"collsim/schedule"
 	"collsim/unit"
 )
@@ -24,13 +27,53 @@ func checkProgram(s *schedule.Schedule, o *CheckOptions) (Report, error) {
 	}
 	given, exact := p.d.given(o.Data, o.Seed)
 	if p.s.Means != nil {
-		return checkMeaning(p.d, given, exact, o)
+		r, err := checkMeaning(p.d, given, exact, o)
+		return p.d.weakened(r), err
 	}
 	got, err := runTensors(p.s, given, RunOptions{Accumulate: o.Accumulate}, o.Slots)
 	if err != nil {
 		return Report{}, err
 	}
-	return p.d.compare(given, got, exact)
+	r, err := p.d.compare(given, got, exact)
+	return p.d.weakened(r), err
+}
+
+// weakened returns a report with the verdict that stand-ins leave of it.
+func (d *script) weakened(r Report) Report {
+	names := d.standIns()
+	if names == nil || r.Numbers == NumbersOff || r.Numbers == NumbersMismatch {
+		return r
+	}
+	const most = 3
+	if n := len(names) - most; n > 1 {
+		names = append(names[:most], fmt.Sprintf("%d more", n))
+	}
+	r.Why = fmt.Sprintf("%s, with stand-ins for the results of %s", r.Numbers,
+		strings.Join(names, ", "))
+	r.Numbers = NumbersStandIn
+	return r
+}
+
+// standIns lists the parts that write what nobody knows, by their names; those that write gradients
+// of what others read, in one.
+func (d *script) standIns() (names []string) {
+	for i := range d.lines {
+		l := &d.lines[i]
+		if l.kernel == nil || l.kernel.Kind != kernel.Opaque {
+			continue
+		}
+		name := l.kernel.Kind.String()
+		if parts := d.s.Parts(); parts != nil {
+			name = parts[l.part].Name
+		}
+		if l.kernel.Gradient > 0 {
+			name = "their gradients"
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // affordedProgram is a program that a check computes, its definition, and its cost; or why there is

@@ -25,17 +25,20 @@ import (
 // type. most and filled are the first of (64, 8), (64, 4), … (1, 1) for which that holds on all
 // lines. Where none is (means over a number that is no power of two, other such factors, sums over
 // more ranks than the type counts), both are 1, and rounded results are checked within their
-// bounds.
+// bounds. Results of layers are rounded in any case: with layers they are (16, 8), and all floats
+// 16ths, since a softmax of large numbers is 0 and 1.
 type exactTensors struct {
 	*script
 	uses   []use // of values
 	most   float64
 	filled int64
 	proven bool // nothing is rounded
+	layers bool
 }
 
-// use is the role of a given tensor in the matmuls that it goes into.
-type use struct{ rows, columns, scale bool }
+// use is the role of a given tensor in the matmuls that it goes into, and whether it is one of
+// squares.
+type use struct{ rows, columns, scale, squares bool }
 
 // A growth bounds the elements of a value: whole numbers of units, at most most. origin is the
 // given tensor that they were only moved from since, or −1.
@@ -48,7 +51,17 @@ type growth struct {
 func newExactTensors(d *script) *exactTensors {
 	e := &exactTensors{script: d, uses: make([]use, len(d.types)), most: 1, filled: 1}
 	e.grows(func(l *line, of []growth) {
-		if l.kernel == nil || !l.kernel.IsMatmul() {
+		if l.kernel == nil {
+			return
+		}
+		e.layers = e.layers || l.kernel.IsLayer()
+		for i, operand := range l.kernel.Operands() {
+			at := of[i].origin
+			if at >= 0 && operand.Name == "v" && l.kernel.Kind != kernel.Attention {
+				e.uses[at].squares = true // Adam's second moment
+			}
+		}
+		if !l.kernel.IsMatmul() {
 			return
 		}
 		for i := range 2 { // one of them is enough
@@ -67,6 +80,10 @@ func newExactTensors(d *script) *exactTensors {
 			}
 		}
 	})
+	if e.layers {
+		e.most, e.filled = 16, 8
+		return e
+	}
 	for most := 64.0; most >= 1; most /= 4 {
 		for filled := int64(8); filled >= 1; filled /= 2 {
 			e.most, e.filled = most, filled
@@ -164,8 +181,13 @@ func dividedBy(unit, n float64) float64 {
 
 // kernel returns the growth of a kernel's result, and whether its intermediate sums fit.
 func (e *exactTensors) kernel(o *kernel.Op, of []growth) (growth, bool) {
-	if len(of) == 0 || !o.A.IsFloat() {
+	switch {
+	case o.Kind == kernel.Opaque: // a stand-in
+		return growth{kernel.MostOfStandIn, 1, -1}, true
+	case len(of) == 0 || !o.A.IsFloat():
 		return growth{1, 0, -1}, true
+	case o.IsLayer():
+		return growth{math.Inf(1), 0, -1}, false
 	}
 	wide := dtype.Float32
 	if o.A == dtype.Float64 || o.B == dtype.Float64 {
@@ -271,8 +293,11 @@ func (e *exactTensors) tensor(i int, seed uint64, rank int) []byte {
 			}
 		}
 		values[at] = float64(1 + (h>>1)%uint64(e.most))
-		if h&1 != 0 {
+		if h&1 != 0 && !e.uses[i].squares {
 			values[at] = -values[at]
+		}
+		if e.layers && e.types[i].IsFloat() {
+			values[at] /= 16
 		}
 	}
 	return typeOf(e.types[i]).numbers(values)

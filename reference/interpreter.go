@@ -86,7 +86,7 @@ func (x *interpreter) step(v *schedule.Visit) error {
 // compute executes a kernel; an opaque one has no operands.
 func (x *interpreter) compute(v *schedule.Visit) error {
 	op, where := v.Step.Kernel, v.Spot()
-	if op.Kind == kernel.Opaque {
+	if !op.HasResult() {
 		return nil
 	}
 	var operands [][]byte

@@ -1,7 +1,6 @@
 package reference
 
 import (
-	"collsim/kernel"
 	"collsim/schedule"
 	"collsim/unit"
 )
@@ -24,7 +23,7 @@ func costOf(s *schedule.Schedule, slots int) (cost, error) {
 	_, err := schedule.Execute(s, schedule.Limits{Slots: slots}, schedule.Hooks{
 		Step: func(v *schedule.Visit) error {
 			c.steps++
-			if k := v.Step.Kernel; k != nil && k.Kind != kernel.Opaque {
+			if k := v.Step.Kernel; k != nil && k.HasResult() {
 				c.flops = unit.AddCapped(c.flops, k.FLOPs())
 				most = max(most, unit.AddCapped(flying, unit.AddCapped(k.Read(), k.Written())))
 				return nil

@@ -15,10 +15,10 @@ import (
 // each is within B·F(|x|+δ) of the exact value, B = (1+u)^n·(1+u') − 1. What underflows on the way
 // loses no more than the least number each time. Saturation moves no two results further apart. A
 // result of an integer type is off by one more; operations on integers have no derived bound. A
-// unit in the last place is one of F(|x|+δ).
+// unit in the last place is one of F(|x|+δ). Layers and stand-ins have no derived bound.
 func kernelDoubts(o *kernel.Op, operands [][]byte, doubts []*doubt) (*doubt, error) {
 	d := newDoubt(o.Output().Shape.Elements())
-	if !o.A.IsFloat() {
+	if !o.A.IsFloat() || o.Kind == kernel.Opaque || o.IsLayer() {
 		spread(d.most, math.Inf(1))
 		return d, nil
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"collsim/dtype"
-	"collsim/kernel"
 	"collsim/schedule"
 	"collsim/unit"
 )
@@ -12,7 +11,7 @@ import (
 // computesKernels reports whether some step of a schedule has a kernel that is not opaque.
 func computesKernels(s *schedule.Schedule) bool {
 	return s.AnyStep(func(step *schedule.Step) bool {
-		return step.Kernel != nil && step.Kernel.Kind != kernel.Opaque
+		return step.Kernel != nil && step.Kernel.HasResult()
 	})
 }
 

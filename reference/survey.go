@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"collsim/kernel"
 	"collsim/schedule"
 )
 
@@ -135,7 +134,7 @@ func extent(s *schedule.Schedule, memory schedule.Buffer, rank int) int64 {
 
 // step compiles a sub-step and checks its moves.
 func (v *survey) step(at *schedule.Visit) error {
-	if k := at.Step.Kernel; k != nil && k.Kind != kernel.Opaque {
+	if k := at.Step.Kernel; k != nil && k.HasResult() {
 		v.kernels = true
 		return nil
 	}

@@ -58,11 +58,11 @@ func programSummary(r *run.ProgramResult) []string {
 		}
 	}
 	checked := ""
-	switch {
-	case r.NumbersOff != "":
+	if r.NumbersOff != "" {
 		checked = ": " + r.NumbersOff
-	case r.Scaled > 1:
-		checked = fmt.Sprintf(" (on lengths divided by %d)", r.Scaled)
+	}
+	if r.Scaled > 1 {
+		checked += fmt.Sprintf(" (on lengths divided by %d)", r.Scaled)
 	}
 	if !r.Point.Unplaced {
 		lines = append(lines, memoryText(&r.Lowered.Memory))
@@ -172,6 +172,9 @@ func programValue(r *run.ProgramResult) Value {
 		{"violations", listOf(r.Violations, violationValue)},
 		{"passes", listOf(r.Lowered.Notes, noteValue)}, {"memory", known(!r.Point.Unplaced,
 			memoryValue(&r.Lowered.Memory))}}
+	if r.NumbersOff != "" {
+		all = append(all, member{"numbers_why", Text(r.NumbersOff)})
+	}
 	if r.Timed {
 		all = append(all, members{{"engine", Text(r.Engine)}, {"time_ps", Int(int64(r.Time))},
 			{"exposed_rank", Int(r.Rank)}, {"compute_ps", Int(r.Compute)},

@@ -27,7 +27,8 @@ type ProgramResult struct {
 	Violations []Violation
 	// Numbers, NumbersOff, Wrong, MaxULP and Mismatch are as of a Result; "unbounded" is what
 	// differs by as much as nobody has bounded. They were checked on sizes that are one of Scaled
-	// parts, 0 or 1 for the program's own.
+	// parts, 0 or 1 for the program's own. With opaque kernels that write, Numbers is "stand-in", and
+	// NumbersOff has the verdict and the names.
 	Numbers, NumbersOff string
 	Wrong               int64
 	MaxULP              float64

@@ -66,19 +66,13 @@ func smaller(p *scenarios.ProgramPoint, by int64) *scenarios.ProgramPoint {
 	q := *p
 	q.Tensors = nil
 	for _, t := range p.Tensors {
-		shape := t.Shape
-		t.Shape = nil
-		for _, n := range shape {
-			if n%by == 0 {
-				n /= by
-			}
-			t.Shape = append(t.Shape, n)
-		}
+		t.Shape = divided(t.Shape, by)
 		q.Tensors = append(q.Tensors, t)
 	}
 	q.Ops = slices.Clone(p.Ops)
 	for i := range q.Ops {
 		o := &q.Ops[i]
+		o.Shape = divided(o.Shape, by)
 		c, err := collective.ParseCommunication(o.Call)
 		if err != nil || c.Splits == nil {
 			continue
@@ -93,6 +87,17 @@ func smaller(p *scenarios.ProgramPoint, by int64) *scenarios.ProgramPoint {
 		o.Call = c.String()
 	}
 	return &q
+}
+
+// divided returns a shape in which every length is divided, if that leaves no remainder.
+func divided(shape collective.Shape, by int64) (smaller collective.Shape) {
+	for _, n := range shape {
+		if n%by == 0 {
+			n /= by
+		}
+		smaller = append(smaller, n)
+	}
+	return smaller
 }
 
 // asChosen returns a program whose calls name the algorithms that were chosen for them.

@@ -25,8 +25,9 @@ func programOf(p *scenarios.ProgramPoint) *program.Program {
 			algorithm = o.Algorithm.String()
 		}
 		of.Ops = append(of.Ops, program.Op{Name: o.Name, Call: o.Call, Kernel: o.Kernel, In: o.In,
-			Out: o.Out, Outs: o.Outs, Type: o.Type, Group: o.Group, Stream: o.Stream, Algorithm: algorithm,
-			Async: o.Async, After: o.After, Backward: o.Backward, Microbatch: o.Microbatch})
+			Out: o.Out, Outs: o.Outs, Type: o.Type, Shape: o.Shape, Group: o.Group, Stream: o.Stream,
+			Algorithm: algorithm, Async: o.Async, After: o.After, Backward: o.Backward,
+			Microbatch: o.Microbatch})
 	}
 	return of
 }

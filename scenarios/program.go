@@ -58,6 +58,7 @@ type ProgramOp struct {
 	Out                string
 	Outs               []string   // of a call of several tensors, in place of Out
 	Type               dtype.Type // 0 where nothing is said
+	Shape              collective.Shape
 	Group, Stream      string
 	Algorithm          Algorithm // of no name where nothing is said
 	After              []string
@@ -146,13 +147,16 @@ func programOpKeys() []Key {
 			to: set(func(o *ProgramOp, text string) { o.Call = text })},
 		{Path: "program.op.kernel", kind: aText, Example: `"matmul"`, Sweep: true,
 			Doc: "Or an operation: matmul, scaled_matmul, add, cast, sum axis=0, mean axis=0, " +
-				"move axis=1, expand axis=1 times=8, scale by=0.125, or opaque 150 us, of which no more " +
-				"than its time is known. A matmul may read operands that lie transposed: matmul " +
-				"transpose=a, b or ab.",
+				"move axis=1, expand axis=1 times=8, scale by=0.125; a layer, attention heads=32 " +
+				"kv_heads=8 causal, rms_norm, layer_norm, gelu, silu, relu, swiglu, softmax, " +
+				"cross_entropy, embedding; an optimizer's step, sgd, adam_m, adam_v, adam; or opaque " +
+				"150 us, or opaque flops=2e12 bytes=64MiB, of which no more than the cost is known. A " +
+				"matmul may read operands that lie transposed: matmul transpose=a, b or ab.",
 			to: set(func(o *ProgramOp, text string) { o.Kernel = text })},
 		{Path: "program.op.backward", kind: aText, Example: `"opaque 300 us"`, Sweep: true,
-			Doc: "What the backward pass of an opaque kernel is, of a program with a gradient.",
-			to:  set(func(o *ProgramOp, text string) { o.Backward = text })},
+			Doc: "What the backward pass of an opaque kernel is, of a program with a gradient; of one " +
+				"that writes, twice what it takes forward without it.",
+			to: set(func(o *ProgramOp, text string) { o.Backward = text })},
 		{Path: "program.op.in", kind: aNames, Example: `["xs", "w"]`,
 			Doc: "The tensors that it reads, in order; one may stand without brackets.",
 			to:  set(func(o *ProgramOp, names []string) { o.In = names })},
@@ -167,6 +171,14 @@ func programOpKeys() []Key {
 		{Path: "program.op.dtype", kind: aDataType, Values: dtypeNames(), Default: "that of its input",
 			Example: `"bfloat16"`, Sweep: true, Doc: "Type of what a kernel writes.",
 			to: set(func(o *ProgramOp, t dtype.Type) { o.Type = t })},
+		{Path: "program.op.shape", kind: aShape, min: 0, max: maxCount, Example: "[4096, 8192]",
+			Default: "that of out, if it is declared", Sweep: true,
+			Doc: "Shape of what an opaque kernel writes.",
+			to: set(func(o *ProgramOp, axes []int) {
+				for _, n := range axes {
+					o.Shape = append(o.Shape, int64(n))
+				}
+			})},
 	}
 }
 

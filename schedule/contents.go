@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"collsim/collective"
-	"collsim/kernel"
 	"collsim/unit"
 )
 
@@ -10,7 +9,7 @@ import (
 // is a program, a composed schedule, or one with a kernel that is not opaque.
 func (s *Schedule) Computes() bool {
 	return len(s.Tensors) > 0 || s.parts != nil || s.AnyStep(func(step *Step) bool {
-		return step.Kernel != nil && step.Kernel.Kind != kernel.Opaque
+		return step.Kernel != nil && step.Kernel.HasResult()
 	})
 }
 

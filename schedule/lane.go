@@ -168,7 +168,7 @@ func (l *Lane) Tensor(name string, i int) Region {
 // has neither result nor operands.
 func (l *Lane) Compute(op kernel.Op, into Region, operands ...Region) {
 	s := Step{Kernel: &op}
-	if op.Kind != kernel.Opaque {
+	if op.HasResult() {
 		s.To = []Region{into}
 	}
 	for _, r := range operands {

@@ -226,7 +226,7 @@ func (w *writer) step() {
 	round := w.variable(s.Round)
 	name := s.Name()
 	w.b.WriteString(name)
-	if t := s.OpaqueTime(); t > 0 {
+	if t := s.OpaqueTime(); t > 0 && !s.Kernel.HasResult() {
 		fmt.Fprintf(w.b, " %dps", t)
 	} else if s.Kernel != nil {
 		fmt.Fprintf(w.b, " (%v)", *s.Kernel)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"collsim/kernel"
 )
 
 // The rules of every schedule. Parse checks every line of a text against them, Build and Assemble
@@ -159,8 +158,10 @@ func (s *Schedule) kernelShaped(step *Step) error {
 	if err := step.Kernel.Validate(); err != nil {
 		return err
 	}
-	if step.Kernel.Kind == kernel.Opaque {
-		if step.Kernel.Time == 0 || len(step.From)+len(step.To)+len(step.Send) > 0 {
+	if !step.Kernel.HasResult() {
+		k := step.Kernel
+		if k.Time == 0 && k.Moved() == 0 && k.FLOPs() == 0 ||
+			len(step.From)+len(step.To)+len(step.Send) > 0 {
 			return fmt.Errorf("an opaque kernel takes a time and moves nothing: what reads and writes " +
 				"says what it computes, as in compute (add 8 float32+float32->float32)")
 		}

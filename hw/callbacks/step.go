@@ -58,8 +58,8 @@ func (r *run) math(l *lane) *hw.Arithmetic {
 	return r.ranks[l.rank].MathOf(spot(l, l.rank), &r.step)
 }
 
-// compute computes a kernel and stores its result. For an opaque kernel, it waits as long as that
-// takes; the only thread is busy meanwhile.
+// compute computes a kernel and stores its result. For an opaque kernel that has a time, it waits
+// that long; the only thread is busy meanwhile.
 func (r *run) compute(l *lane) error {
 	if rank.Computes(&r.step) {
 		err := r.ranks[l.rank].Compute(spot(l, l.rank), &r.step, func() error {
@@ -68,7 +68,9 @@ func (r *run) compute(l *lane) error {
 		if misfit := (*rank.Misfit)(nil); errors.As(err, &misfit) {
 			return malformed(l, "compute %s", misfit.Text)
 		}
-		return err
+		if err != nil {
+			return err
+		}
 	}
 	if r.step.OpaqueTime() == 0 {
 		return nil

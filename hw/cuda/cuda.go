@@ -10,6 +10,7 @@ import (
 
 	"collsim/hw"
 	"collsim/internal/memory"
+	"collsim/kernel"
 	"collsim/schedule"
 )
 
@@ -106,6 +107,15 @@ func refusal(s *schedule.Schedule, machines int) error {
 	}) {
 		return hw.Refuse("a step has more than %d sources, or %d destinations", manyOperands,
 			manyResults)
+	}
+	var without kernel.Kind
+	if s.AnyStep(func(step *schedule.Step) bool {
+		if step.Kernel != nil && step.Kernel.Reads != "" {
+			without = step.Kernel.Kind
+		}
+		return without != 0
+	}) {
+		return hw.Refuse("no program for GPUs computes %v; the executor host does", without)
 	}
 	if machines > 1 {
 		return oneSided(s, machines)

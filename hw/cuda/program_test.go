@@ -153,7 +153,19 @@ func TestProgramKernels(t *testing.T) {
 	}
 	t.Logf("%v", kinds)
 	for _, k := range kernel.Kinds() {
-		require.True(t, kinds[k] > 0 || k == kernel.Opaque, "%v", k)
+		require.True(t, kinds[k] > 0 || k >= kernel.Opaque, "%v", k)
+	}
+}
+
+// TestRefusesLayers: what no program for GPUs computes is refused by name, before anything is done.
+func TestRefusesLayers(t *testing.T) {
+	for text, want := range map[string]string{
+		"gelu 8:float32->8:float32":        "no program for GPUs computes gelu; the executor host does",
+		"opaque 8:float32->4:float32 1 us": "no program for GPUs computes opaque; the executor host does",
+	} {
+		o, err := kernel.Parse(text)
+		require.NoError(t, err)
+		require.EqualError(t, refusal(computes(t, o), 1), want)
 	}
 }
 

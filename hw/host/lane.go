@@ -282,8 +282,8 @@ func (l *lane) spot(owner int) schedule.Spot {
 		Part: l.part}
 }
 
-// computes computes a kernel and stores its result. For an opaque kernel, it waits as long as that
-// takes.
+// computes computes a kernel and stores its result. For an opaque kernel that has a time, it waits
+// that long.
 func (l *lane) computes() error {
 	if rank.Computes(&l.step) {
 		err := l.rank.Compute(l.spot(int(l.rank.number)), &l.step, func() error {
@@ -296,7 +296,9 @@ func (l *lane) computes() error {
 		if misfit := (*rank.Misfit)(nil); errors.As(err, &misfit) {
 			return l.malformed(misfit.Text)
 		}
-		return err
+		if err != nil {
+			return err
+		}
 	}
 	const slice = 10 * time.Millisecond
 	until := time.Now().Add(time.Duration(l.step.OpaqueTime() / unit.Nanosecond))

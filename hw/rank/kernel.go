@@ -9,8 +9,8 @@ import (
 )
 
 // Compute computes the kernel of a step and stores its result. It calls goesOn now and then, and
-// ends with its error. A region of the wrong type or size is a *Misfit. REQUIRES: the kernel is not
-// opaque.
+// ends with its error. A region of the wrong type or size is a *Misfit. REQUIRES: the kernel has a
+// result.
 func (m *Memory) Compute(where schedule.Spot, step *schedule.Step, goesOn func() error) error {
 	op := *step.Kernel
 	var operands [][]byte
@@ -60,5 +60,5 @@ func (m *Misfit) Error() string { return m.Text }
 
 // Computes reports whether a step has a kernel with a result. An opaque kernel only takes time.
 func Computes(step *schedule.Step) bool {
-	return step.Kernel != nil && step.Kernel.Kind != kernel.Opaque
+	return step.Kernel != nil && step.Kernel.HasResult()
 }

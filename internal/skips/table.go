@@ -48,6 +48,7 @@ func table() []row {
 	return []row{
 		{``, `^the short tier tries it$`, nothing},
 		{`formats/arrays\.TestPython$`, `^left out: `, python},
+		{`kernel\.TestNumPy$`, `^left out: `, python},
 		{`cmd/collsim\.TestNotebook$`, `^left out: python3 with pandas`, pandas},
 		{`hw/cuda\.|hw/nccl\.`, `^left out: python3`, python},
 		{`hw/mpi\.|hw/lab\.|cmd/collsim\.`, `mpirun|MPI library|libmpi`, mpi},

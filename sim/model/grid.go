@@ -21,6 +21,8 @@ type Grid struct {
 	start    unit.Time  // added to the first wave: the start of the kernel
 	cache    unit.Bytes // of the device, for a matmul whose reuse is counted; else 0
 	memory   unit.Rate  // of the device; 0 where none is shared
+	even     unit.Bytes // of a kernel whose blocks move equal parts of them
+	isEven   bool
 	unhidden unit.Share // part of the shorter of arithmetic and memory that adds to the longer
 }
 
@@ -32,7 +34,8 @@ const opaqueWaves = 50
 // GridOf returns the grid of a step's kernel on a rank.
 //
 // An opaque kernel has the blocks of its launch, each with the kernel's time. If the launch does
-// not say, it has the blocks of opaqueWaves waves on all SMs, which together take that time.
+// not say, it has the blocks of opaqueWaves waves on all SMs, which together take that time. Where
+// it states FLOPs and bytes, its blocks have equal parts of them.
 //
 // Any other kernel is cut by a tile: the device's or, for a matmul, one chosen by its shape
 // (tilingOf). All blocks take as long as the first, which none exceeds. Blocks at the edges are
@@ -43,17 +46,8 @@ func (r *Rules) GridOf(rank int32, op *kernel.Op, l *schedule.Launch) Grid {
 	if r.FreeCompute { // nothing is left of it
 		return g
 	}
-	if op.Kind == kernel.Opaque {
-		g.Time = r.Slowed(rank, min(op.Time, unit.Forever))
-		if l != nil && l.Blocks > 0 {
-			g.Blocks = int64(l.Blocks)
-			return g
-		}
-		waves := unit.Time(opaqueWaves)
-		for g.Time%waves != 0 { // they are to end exactly when it does
-			waves--
-		}
-		g.Blocks, g.Time = int64(r.Device.GPU.SMs)*int64(waves), g.Time/waves
+	if op.Kind == kernel.Opaque && op.Time > 0 {
+		r.opaque(&g, rank, op, l)
 		return g
 	}
 	gpu := &r.Device.GPU
@@ -68,6 +62,10 @@ func (r *Rules) GridOf(rank int32, op *kernel.Op, l *schedule.Launch) Grid {
 		g.Tiling = Tiling{Tile: kernel.Tile(gpu.Tile), Split: 1}
 		if gpu.Tile.Rows < 1 || gpu.Tile.Columns < 1 {
 			g.Tile = anyTile
+		}
+		if op.Kind == kernel.Opaque || op.IsLayer() {
+			r.evenly(&g, rank, l)
+			return g
 		}
 		if g.Blocks = op.Blocks(g.Tile); g.Blocks > 0 {
 			g.Time = r.Slowed(rank, r.arithmetic(op, op.Block(g.Tile, 0).FLOPs, int64(r.PerSM(l))))
@@ -88,6 +86,38 @@ func (r *Rules) GridOf(rank int32, op *kernel.Op, l *schedule.Launch) Grid {
 		g.down = r.goesDown(g, l)
 	}
 	return g
+}
+
+// opaque sets the blocks of an opaque kernel of a known time.
+func (r *Rules) opaque(g *Grid, rank int32, op *kernel.Op, l *schedule.Launch) {
+	g.Time = r.Slowed(rank, min(op.Time, unit.Forever))
+	if l != nil && l.Blocks > 0 {
+		g.Blocks = int64(l.Blocks)
+		return
+	}
+	waves := unit.Time(opaqueWaves)
+	for g.Time%waves != 0 { // they are to end exactly when it does
+		waves--
+	}
+	g.Blocks, g.Time = int64(r.Device.GPU.SMs)*int64(waves), g.Time/waves
+}
+
+// evenly sets blocks with equal parts of a kernel's FLOPs and bytes. The grid of an opaque kernel
+// is not known: its blocks fill all SMs.
+func (r *Rules) evenly(g *Grid, rank int32, l *schedule.Launch) {
+	op := g.Op
+	g.even, g.isEven = unit.Bytes(op.Moved()), true
+	switch {
+	case op.Kind != kernel.Opaque:
+		g.Blocks = op.Blocks(g.Tile)
+	case l != nil && l.Blocks > 0:
+		g.Blocks = int64(l.Blocks)
+	default:
+		g.Blocks = int64(r.Device.GPU.SMs) * opaqueWaves
+	}
+	if g.Blocks > 0 {
+		g.Time = r.Slowed(rank, r.arithmetic(op, over(op.FLOPs(), g.Blocks), int64(r.PerSM(l))))
+	}
 }
 
 // arithmetic returns how long a block computes a number of operations on its part of an SM, rounded
@@ -118,11 +148,17 @@ func (r *Rules) arithmetic(op *kernel.Op, flops, perSM int64) unit.Time {
 //
 // A matmul uses the matrix units for its operands' type. float32 does not: it would be rounded to
 // TF32, which PyTorch does not do by default and the numeric model does not do at all. Without such
-// units a matmul uses the vector peak of its type. All else is computed in float64 where an operand
-// has that type, else in float32. The float32 peak also stands for vector peaks that the device
-// does not give.
+// units a matmul uses the vector peak of its type. Attention is priced as a matmul, and so is what
+// states its FLOPs: as one of bfloat16 if it has no operands. All else is computed in float64 where
+// an operand has that type, else in float32. The float32 peak also stands for vector peaks that the
+// device does not give.
 func peakOf(gpu *device.GPU, op *kernel.Op) (device.FLOPS, unit.Share) {
-	if !op.IsMatmul() {
+	of := op.A
+	switch {
+	case op.Kind == kernel.Opaque && of == 0:
+		of = dtype.BFloat16
+	case op.IsMatmul() || op.Kind == kernel.Attention || op.Kind == kernel.Opaque:
+	default:
 		if op.A == dtype.Float64 || op.B == dtype.Float64 {
 			if p := gpu.Vector.Float64; p > 0 {
 				return p, whole
@@ -131,14 +167,14 @@ func peakOf(gpu *device.GPU, op *kernel.Op) (device.FLOPS, unit.Share) {
 		return gpu.Vector.Float32, whole
 	}
 	share := cmp.Or(gpu.MatmulEfficiency, whole)
-	if op.A == dtype.Float8E4M3 || op.A == dtype.Float8E5M2 {
+	if of == dtype.Float8E4M3 || of == dtype.Float8E5M2 {
 		share = cmp.Or(gpu.Float8Efficiency, share)
 	}
-	if p := gpu.Tensor.Of(op.A); p > 0 && op.A != dtype.Float32 {
+	if p := gpu.Tensor.Of(of); p > 0 && of != dtype.Float32 {
 		return p, share
 	}
 	share = cmp.Or(gpu.VectorEfficiency, share)
-	if p := gpu.Vector.Of(op.A); p > 0 {
+	if p := gpu.Vector.Of(of); p > 0 {
 		return p, share
 	}
 	return gpu.Vector.Float32, share
@@ -150,7 +186,12 @@ func peakOf(gpu *device.GPU, op *kernel.Op) (device.FLOPS, unit.Share) {
 // what the latest blocks before them have touched, as far as it has room.
 func (g *Grid) bytes(from, n int64) unit.Bytes {
 	op := g.Op
-	if op.Kind == kernel.Opaque || n == 0 {
+	switch {
+	case n == 0:
+		return 0
+	case g.isEven:
+		return partOf(g.even, from+n, g.Blocks) - partOf(g.even, from, g.Blocks)
+	case op.Kind == kernel.Opaque:
 		return 0
 	}
 	if g.Split > 1 {
@@ -180,7 +221,7 @@ func (g *Grid) bytes(from, n int64) unit.Bytes {
 func (g *Grid) Starts() bool { return g.start > 0 }
 
 // Moves reports whether the blocks read and write memory.
-func (g *Grid) Moves() bool { return g.Op.Kind != kernel.Opaque }
+func (g *Grid) Moves() bool { return g.isEven || g.Op.Kind != kernel.Opaque }
 
 // before returns how many elements of the result the blocks before one write.
 func (g *Grid) before(block int64) int64 {

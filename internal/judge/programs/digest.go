@@ -22,6 +22,23 @@ func (r *Results) Bytes(name string, rank int) []byte {
 	return t.typ.encode(t.list)
 }
 
+// Values returns a result's elements on a rank, as float64.
+func (r *Results) Values(name string, rank int) (list []float64) {
+	for _, x := range r.values[name][rank].list {
+		list = append(list, x.f)
+	}
+	return list
+}
+
+// Numbers decodes elements of a type of floats.
+func Numbers(typ string, data []byte) (list []float64) {
+	t, _ := typeOf(typ)
+	for _, x := range t.decode(data) {
+		list = append(list, x.f)
+	}
+	return list
+}
+
 // Digest returns the SHA-256 of all results, in hexadecimal. It covers the results in ascending
 // byte order of their names: the name, a zero byte, and the elements that the program defines on
 // each rank, in order of rank. Elements are in row-major order, little-endian in the tensor's type.

@@ -15,7 +15,8 @@
 //
 // # Arithmetic
 //
-// Floats are computed in float64 and rounded once to the type of the result; integers wrap.
+// Floats are computed in float64 and rounded once to the type of the result; integers wrap. Layers
+// are never exact: their gradients come of dual numbers, which carry derivatives along.
 // Results.Exact reports that nothing was rounded, and that no sum could have been rounded in any
 // order. Every correct execution then gives these results, bit for bit.
 package programs

@@ -140,10 +140,19 @@ func (m *machine) compute(o *op) ([]*tensor, error) {
 			return nil, fmt.Errorf("the type %s is not known", o.typ)
 		}
 	}
+	if of := m.tensors[o.out]; o.typ == "" && of != nil && o.kernel.name == "opaque" {
+		typ = of.typ
+	} else if _, is := layers()[o.kernel.name]; is && o.typ == "" {
+		typ = m.firstFloat(o.in)
+	}
 	all := make([]*tensor, m.Ranks)
 	for _, rank := range slices.Concat(o.teams...) {
 		in, err := m.operands(o, rank)
-		if err == nil {
+		switch {
+		case err != nil:
+		case o.kernel.name == "opaque":
+			all[rank] = o.opaque(m, in, typ)
+		default:
 			all[rank], err = o.kernel.do(&m.account, in, typ)
 		}
 		if err != nil {
@@ -151,6 +160,16 @@ func (m *machine) compute(o *op) ([]*tensor, error) {
 		}
 	}
 	return all, nil
+}
+
+// firstFloat returns the first type of floats of some tensors.
+func (m *machine) firstFloat(names []string) (typ numberType) {
+	for _, name := range names {
+		if typ = m.types[name]; typ.float {
+			break
+		}
+	}
+	return typ
 }
 
 // operands returns the operands of a kernel on a rank. If one has no elements, others may be

@@ -154,7 +154,12 @@ func (b *gradients) op(o *op) error {
 // transposed returns the contribution of a kernel's gradient to that of an operand.
 func (k *kernel) transposed(a *account, operand int, in []*tensor, g *tensor) (*tensor, error) {
 	x := in[operand]
+	if k.numbers != nil {
+		return k.unlayer(operand, in, g), nil
+	}
 	switch k.name {
+	case "opaque":
+		return standIn(append(slices.Clone(in), g), x.shape, x.typ, operand+1), nil
 	case "matmul":
 		return k.transposedMatmul(a, operand, in, g)
 	case "add", "cast":

@@ -14,6 +14,7 @@ type kernel struct {
 	transposeA, transposeB bool
 	axis, times            int
 	by                     float64
+	numbers                map[string]float64 // of a layer
 }
 
 // parseKernel parses a kernel, such as "matmul transpose=ab", "sum axis=1" or "opaque 150 us".
@@ -23,6 +24,9 @@ func parseKernel(text string) (*kernel, error) {
 	takes, known := map[string][]string{"matmul": {"transpose"}, "scaled_matmul": nil, "add": nil,
 		"cast": nil, "sum": {"axis"}, "mean": {"axis"}, "move": {"axis"}, "expand": {"axis", "times"},
 		"scale": {"by"}, "opaque": nil}[k.name]
+	if l, is := layers()[k.name]; is {
+		return k, parseLayer(l, k, words[1:])
+	}
 	if !known {
 		return nil, fmt.Errorf("there is no kernel %q", words[0])
 	}
@@ -57,6 +61,9 @@ func parseKernel(text string) (*kernel, error) {
 
 // do computes the kernel on one rank; out is the type of the result.
 func (k *kernel) do(a *account, in []*tensor, out numberType) (*tensor, error) {
+	if k.numbers != nil {
+		return k.layer(a, in, out)
+	}
 	want := map[string]int{"matmul": 2, "add": 2}[k.name]
 	switch {
 	case k.name == "scaled_matmul" && (len(in) == 4 || len(in) == 5):

@@ -33,8 +33,9 @@ type op struct {
 	call   *call
 	kernel *kernel
 	in     []string
-	out    string // "" for none
-	typ    string // of the result; "" for that of the first operand
+	out    string  // "" for none
+	typ    string  // of the result; "" for that of the first operand
+	shape  []int64 // of the result of an opaque kernel; nil for that of the tensor
 	teams  [][]int
 	late   bool // waits for gradients
 }

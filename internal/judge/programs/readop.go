@@ -33,8 +33,8 @@ func (p *Program) readOps(tables []table) {
 
 // readOp reads a repetition of an op. An op with several results becomes one op for each.
 func (p *Program) readOp(t table, number, i, times int, before map[string]bool) {
-	t.only("repeat", "loop", "name", "call", "kernel", "backward", "in", "out", "dtype", "group",
-		"stream", "algorithm", "async", "after", "enabled")
+	t.only("repeat", "loop", "name", "call", "kernel", "backward", "in", "out", "dtype", "shape",
+		"group", "stream", "algorithm", "async", "after", "enabled")
 	name := value(t, "name", "")
 	if name == "" {
 		if name = fmt.Sprintf("op %d", number); times > 1 {
@@ -53,6 +53,9 @@ func (p *Program) readOp(t table, number, i, times int, before map[string]bool) 
 		if !before[name] {
 			t.fail("after %q, which is no op before it", name)
 		}
+	}
+	if of, there := t.data["shape"]; there {
+		o.shape = t.whole("shape", of)
 	}
 	if p.readWork(t, &o); *t.err != nil {
 		return
@@ -104,12 +107,17 @@ func (p *Program) readWork(t table, o *op) {
 
 // add adds an op with one result.
 func (p *Program) add(t table, o op, before map[string]bool) {
-	none := o.kernel != nil && o.kernel.name == "opaque" || o.call != nil && o.call.kind == "barrier"
+	isOpaque := o.kernel != nil && o.kernel.name == "opaque"
+	none := isOpaque && o.out == "" || o.call != nil && o.call.kind == "barrier"
 	switch {
 	case before[o.name]:
 		t.fail("a second op %q", o.name)
 	case none != (o.out == ""):
 		t.fail("what it writes is not known")
+	case isOpaque && !none && (len(o.in) == 0 || o.shape == nil && p.tensors[o.out] == nil):
+		t.fail("the shape of what it writes is not known")
+	case !isOpaque && o.shape != nil:
+		t.fail("its shape follows from what it reads")
 	case o.call != nil && !none && len(o.in) != 1:
 		t.fail("%d tensors in", len(o.in))
 	}

@@ -38,6 +38,7 @@ type op struct {
 	in, out, after           []string
 	group, stream, algorithm string
 	async                    bool
+	shape                    []int64 // of an opaque kernel's result
 }
 
 // A setting is a key of [lowering] with its value.
@@ -119,6 +120,9 @@ func (o *op) write(line func(key, value string), b *strings.Builder) {
 	}
 	if o.async {
 		line("async", "true")
+	}
+	if o.shape != nil {
+		line("shape", strings.ReplaceAll(fmt.Sprint(o.shape), " ", ", "))
 	}
 }
 

@@ -42,8 +42,9 @@ func public(text string) (*outcome, error) {
 		return nil, err
 	}
 	ran := report.Programs[0]
-	o := &outcome{low: ran.Lowered, numbers: ran.Numbers, digest: ran.Digest,
-		with: fmt.Sprint(ran.NumbersOff, ran.Mismatch)}
+	o := &outcome{low: ran.Lowered, numbers: verdict(ran.Numbers, ran.NumbersOff),
+		digest: ran.Digest,
+		with:   fmt.Sprint(ran.NumbersOff, ran.Mismatch)}
 	if ran.Proof != run.Proved {
 		o.kind, o.races = ran.Proof, true
 	}
@@ -51,6 +52,14 @@ func public(text string) (*outcome, error) {
 		o.find(i, v.Kind, v.Text)
 	}
 	return o, nil
+}
+
+// verdict returns the verdict on everything, where what opaque kernels write has a stand-in, too.
+func verdict(numbers, why string) string {
+	if numbers == string(reference.NumbersStandIn) {
+		numbers, _, _ = strings.Cut(why, ",")
+	}
+	return numbers
 }
 
 // find records a finding of the proof.
@@ -93,7 +102,8 @@ func direct(p *draft, seed uint64) (*outcome, error) {
 	if err != nil {
 		return o, err
 	}
-	o.numbers, o.with = string(report.Numbers), fmt.Sprint(report.Why, report.First)
+	o.numbers, o.with = verdict(string(report.Numbers), report.Why),
+		fmt.Sprint(report.Why, report.First)
 	o.digest = report.Digest
 	return o, nil
 }
@@ -160,7 +170,8 @@ func programOf(d *draft) *program.Program {
 	}
 	for _, o := range d.ops {
 		of := program.Op{Name: o.name, Call: o.call, Kernel: o.kernel, In: o.in, After: o.after,
-			Group: o.group, Stream: o.stream, Algorithm: o.algorithm, Async: o.async}
+			Group: o.group, Stream: o.stream, Algorithm: o.algorithm, Async: o.async,
+			Shape: o.shape}
 		switch len(o.out) {
 		case 0:
 		case 1:

@@ -26,10 +26,13 @@ func (a *author) kernel() {
 		shape = a.add(&o, x, ranks)
 	case 4:
 		o.kernel = "opaque 3 us"
-		if !a.gradient {
-			a.ops = append(a.ops, o)
+		if a.chance(3) {
+			if !a.gradient {
+				a.ops = append(a.ops, o)
+			}
+			return
 		}
-		return
+		shape = a.opaque(&o, x, ranks)
 	default:
 		shape = a.unary(&o, x)
 	}
@@ -45,6 +48,21 @@ func (a *author) kernel() {
 		o.out = []string{a.result(shape, x.typ, nil)}
 	}
 	a.end(o, shape, x.typ, ranks, ragged)
+}
+
+// opaque makes an op an opaque kernel of one or two tensors that writes a result of another shape,
+// and returns that.
+func (a *author) opaque(o *op, x *kind, ranks []int) []int64 {
+	if x.ragged {
+		o.shape = x.shape
+		return x.shape
+	}
+	y := a.any(func(k *kind) bool { return k.on(ranks) && !k.ragged && k.typ == x.typ })
+	if y != nil && a.chance(2) {
+		o.in = append(o.in, y.name)
+	}
+	o.shape = []int64{pick(a.luck, 4, x.shape[0], 2*int64(a.ranks)), 4}
+	return o.shape
 }
 
 // matmul makes an op a matmul with a matrix on these ranks, and returns the result's shape.
