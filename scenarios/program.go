@@ -25,6 +25,9 @@ type ProgramPoint struct {
 	Notes      []string // of its file, if it has one
 }
 
+// Digest returns 16 hexadecimal digits of what a program means, as that of a point.
+func (p *ProgramPoint) Digest(version string) string { return digestOf(*p, version) }
+
 // Lowering is [lowering]: which passes a program goes through.
 type Lowering = lowering.Passes
 
