@@ -75,7 +75,7 @@ func CalibrationJSON(c *run.Calibration) ([]byte, error) {
 	}
 	return encode(object(slices.Concat(preamble(c.Scenario), members{
 		{"set", listOf(c.Scenario.Set, Text)},
-		{"ran_on", ranOnValue(&c.RanOn)},
+		{"ran_on", ranOnFields().write(&c.RanOn)},
 		{"skew_ps", Int(c.Skew)},
 		{"classes", listOf(c.Campaign.Classes, classValue)},
 		{"sizes", listOf(c.Sizes, Int[unit.Bytes])},

@@ -9,6 +9,7 @@ import (
 // Column describes one fact of a result in every output: JSON, CSV and the table.
 type Column struct {
 	Key      string // in JSON, a path through nested objects: "bounds.latency_ps"
+	Form     Form   // of its values in JSON; zero: any
 	Optional bool   // left out of JSON where it has no value; other columns are null there
 	CSV      string // its name in CSV
 	Place    int    // group in CSV: columns are sorted by it, and 0 is the last group
@@ -21,6 +22,9 @@ type Column struct {
 	Shown func(*run.Result) bool
 
 	Value func(*run.Result) Value
+	// Set takes in a value that a line of JSON has, and that is not null. Nil: the value follows from
+	// the point and other columns.
+	Set func(*run.Result, Value)
 	// Print formats the cell of the table; nil formats Value. A column without a value prints N/A
 	// in any case.
 	Print func(*run.Result) string
@@ -42,10 +46,16 @@ func Columns() Layout {
 type fact = func(*run.Result) Value
 
 // both makes a column with one name in JSON and CSV.
-func both(name string, of fact) Column { return Column{Key: name, CSV: name, Place: 1, Value: of} }
+func both(f field[run.Result]) Column {
+	c := inJSON(f)
+	c.CSV, c.Place = f.name, 1
+	return c
+}
 
 // inJSON makes a column of JSON alone.
-func inJSON(key string, of fact) Column { return Column{Key: key, Value: of} }
+func inJSON(f field[run.Result]) Column {
+	return Column{Key: f.name, Form: f.form, Optional: f.optional, Value: f.value, Set: f.set}
+}
 
 // inCSV makes a column of CSV alone.
 func inCSV(place int, name string, of fact) Column {
@@ -54,12 +64,6 @@ func inCSV(place int, name string, of fact) Column {
 
 // only makes a column of the table alone; headed then names it.
 func only(of fact) Column { return Column{Value: of} }
-
-// optional leaves a column out of JSON where it has no value.
-func (c Column) optional() Column {
-	c.Optional = true
-	return c
-}
 
 // csv puts a column of JSON into CSV.
 func (c Column) csv(place int, name string) Column {

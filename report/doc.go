@@ -11,11 +11,12 @@
 //
 // From below; a file uses names of its own layer and of those before it.
 //
-//	values: value.go encode.go
-//	columns: columns.go headings.go known.go resultcolumns.go numericscolumns.go
-//	  measuredcolumns.go programcolumns.go logged.go
-//	results: json.go table.go picks.go matrix.go stream.go csv.go
-//	notes: librarynotes.go ncclmodel.go differencevalue.go differencetext.go summary.go
+//	values: value.go encode.go parse.go form.go field.go
+//	columns: columns.go headings.go known.go differencevalue.go gradientfields.go
+//	  resultcolumns.go furthercolumns.go numericscolumns.go measuredcolumns.go programcolumns.go
+//	  logged.go besides.go programjson.go
+//	results: json.go line.go schema.go table.go picks.go matrix.go stream.go csv.go
+//	notes: librarynotes.go ncclmodel.go differencetext.go summary.go
 //	tables: numericstext.go pivot.go pivottext.go nccltests.go ncclformat.go nccltable.go
 //	explanations: explaintext.go explainjson.go verifytext.go verifyjson.go gradienttext.go
 //	programs: programpasses.go programtext.go programexplain.go

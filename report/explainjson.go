@@ -37,7 +37,7 @@ func explanationValue(e *run.Explanation) Value {
 	}, boundColumns().members(r), members{
 		{"bandwidth_cut", Text(r.Bounds.Cut)}, // the links that bound the bandwidth
 		{"bound_reached", rate(r.BoundReached())},
-		{"violations", listOf(r.Violations, violationValue)},
+		{"violations", violationFields().all(r.Violations)},
 		{"warnings", listOf(r.Warnings, Text)},
 	}))
 }

@@ -7,23 +7,6 @@ import (
 	"collsim/run"
 )
 
-// gradientValue makes the JSON object of a backward pass, null for a forward pass. Two passes mean
-// that the collective runs once more, to give the output of max or min to the ranks that lack it.
-// law_count is null if the gradients were not checked.
-func gradientValue(g *run.Gradient) Value {
-	if g == nil {
-		return Value{}
-	}
-	all := members{{"mode", Text(g.Mode)}, {"of", Text(g.Of)}, {"by", Text(g.By)},
-		{"scale", Number(g.Scale)}, {"mask", Bool(g.Mask)},
-		{"passes", Int(g.Passes)}, {"law", Text(g.Law)},
-		{"law_count", known(g.Law != run.Off, Int(g.Count))}}
-	if g.LawOff != "" {
-		all = append(all, member{"law_why", Text(g.LawOff)})
-	}
-	return object(all)
-}
-
 // gradientWords describes a backward pass in a heading; empty for forward passes.
 func gradientWords(g *run.Gradient) string {
 	if g == nil {

@@ -19,29 +19,6 @@ func (l Layout) JSON(reports ...*run.Report) ([]byte, error) {
 	return encode(oneOrAll(reports, l.report))
 }
 
-// JSONLine writes one result of a scenario in a line: an object with "scenario", "digest", what a
-// reader might stumble over as "warnings" if there is anything, and "result".
-func JSONLine(s *run.Scenario, r *run.Result) ([]byte, error) {
-	line := members{{"scenario", Text(s.File)}, {"digest", Text(r.Point.Digest(run.Version))}}
-	if len(r.Warnings) > 0 {
-		line = append(line, member{"warnings", listOf(r.Warnings, Text)})
-	}
-	return encodeLine(object(append(line, member{"result", Columns().result(r)})))
-}
-
-// JSONSkipLine writes a point that was skipped in a line: an object with "scenario", "digest" and
-// "skipped".
-func JSONSkipLine(s *run.Scenario, skip run.Skip) ([]byte, error) {
-	return encodeLine(object(members{{"scenario", Text(s.File)},
-		{"digest", Text(skip.Point.Digest(run.Version))}, {"skipped", skipValue(skip)}}))
-}
-
-// JSONProgramLine writes one program of a scenario in a line: an object with "scenario" and
-// "program".
-func JSONProgramLine(s *run.Scenario, r *run.ProgramResult) ([]byte, error) {
-	return encodeLine(object(members{{"scenario", Text(s.File)}, {"program", programValue(r)}}))
-}
-
 // JSONSummary writes the line that follows the lines of all results. Its "summary" lists what JSON
 // has of each scenario, with the numbers of results and programs in place of these.
 func JSONSummary(reports ...*run.Report) ([]byte, error) {
@@ -84,30 +61,47 @@ func preamble(s *run.Scenario) members {
 // version lists the members that begin every object.
 func version() members { return members{{"collsim", Text(run.Version)}, {"schema", Int(1)}} }
 
-func (l Layout) report(r *run.Report) Value {
-	s := r.Scenario
-	same := func(of func(*scenarios.Point) Value) Value { return shared(run.AllPoints(s), of) }
-	all := append(preamble(s), members{
-		{"seed", same(func(p *scenarios.Point) Value { return Int(p.Seed) })},
-		{"set", listOf(s.Set, Text)},
-		{"topology", object(members{
-			{"preset", same(func(p *scenarios.Point) Value { return Text(p.Topology.Preset) })},
-			{"nodes", same(func(p *scenarios.Point) Value { return Int(p.Topology.Nodes) })},
-			{"ranks", same(func(p *scenarios.Point) Value { return Int(p.Topology.Ranks) })},
-		})},
-		{"device", same(func(p *scenarios.Point) Value { return Text(p.Device.Name) })},
-		{"sharing", same(func(p *scenarios.Point) Value { return Text(p.Sim.Sharing.String()) })},
-		{"results", listOf(r.Results, l.result)},
-		{"skipped", listOf(r.Skipped, skipValue)},
-		{"warnings", listOf(r.Warnings, Text)},
-	}...)
-	if len(r.Programs) > 0 {
-		all = append(all, member{"programs", listOf(r.Programs, programValue)})
+func (l Layout) report(r *run.Report) Value { return l.reportFields().write(r) }
+
+// reportFields lists the members of a report. What points differ in is null.
+func (l Layout) reportFields() fields[run.Report] {
+	type r = run.Report
+	same := func(name string, form Form, of func(*scenarios.Point) Value) field[r] {
+		return derivedField(name, form.orNull(), func(r *r) Value {
+			return shared(run.AllPoints(r.Scenario), of)
+		})
 	}
-	if slices.ContainsFunc(r.Results, func(r *run.Result) bool { return r.Measured != nil }) {
-		all = append(all, member{"fidelity", fidelityValue(r)})
+	topology := fields[r]{
+		same("preset", aText(), func(p *scenarios.Point) Value { return Text(p.Topology.Preset) }),
+		same("nodes", aWhole(), func(p *scenarios.Point) Value { return Int(p.Topology.Nodes) }),
+		same("ranks", aWhole(), func(p *scenarios.Point) Value { return Int(p.Topology.Ranks) }),
 	}
-	return object(all)
+	return fields[r]{
+		derivedField("collsim", aText(), func(*r) Value { return Text(run.Version) }),
+		derivedField("schema", aWhole(), func(*r) Value { return Int(1) }),
+		derivedField("scenario", aText(), func(r *r) Value { return Text(r.Scenario.File) }),
+		derivedField("name", aText(), func(r *r) Value { return Text(r.Scenario.Name) }),
+		same("seed", aWhole(), func(p *scenarios.Point) Value { return Int(p.Seed) }),
+		derivedField("set", anArray(aText()), func(r *r) Value { return listOf(r.Scenario.Set, Text) }),
+		derivedField("topology", topology.form(), topology.write),
+		same("device", aText(), func(p *scenarios.Point) Value { return Text(p.Device.Name) }),
+		same("sharing", aText(), func(p *scenarios.Point) Value { return Text(p.Sim.Sharing.String()) }),
+		derivedField("results", anArray(l.form()), func(r *r) Value {
+			return listOf(r.Results, l.result)
+		}),
+		listField("skipped", skipFields(), func(r *r) *[]run.Skip { return &r.Skipped }),
+		textsField("warnings", func(r *r) *[]string { return &r.Warnings }),
+		derivedField("programs", anArray(programFields().form()), func(r *r) Value {
+			return known(len(r.Programs) > 0, listOf(r.Programs, programFields().write))
+		}).ifAny(),
+		derivedField("fidelity", fidelityFields(nil).form(), func(r *r) Value {
+			isMeasured := func(r *run.Result) bool { return r.Measured != nil }
+			if !slices.ContainsFunc(r.Results, isMeasured) {
+				return Value{}
+			}
+			return fidelityFields(r.Cases()).write(r)
+		}).ifAny(),
+	}
 }
 
 // shared returns the value that all points have in common; null if they differ.
@@ -145,54 +139,115 @@ func identity(p *scenarios.Point, algorithm scenarios.Algorithm) members {
 		{"bytes", Int(p.Spec.Bytes())}}
 }
 
-func skipValue(s run.Skip) Value {
-	return object(append(identity(s.Point, s.Point.Algorithm), member{"why", Text(s.Why)}))
-}
-
-// violationValue makes the object of a violation. −1 stands for no particular rank, lane, step or
-// chunk.
-func violationValue(v run.Violation) Value {
-	all := members{{"kind", Text(v.Kind)}, {"rank", Int(v.Rank)}, {"lane", Int(v.Lane)},
-		{"step", Int(v.Step)}, {"chunk", Int(v.Chunk)}, {"text", Text(v.Text)}}
-	if p := v.Place; p != nil { // in a file of another format
-		all = append(all, members{{"file", Text(p.File)}, {"line", Int(p.Line)},
-			{"block", Int(p.Block)}, {"file_step", Int(p.FileStep)}, {"what", Text(p.What)},
-			{"places", listOf(p.Places, placedValue)}}...)
+// skipFields lists the members of a point that was skipped.
+func skipFields() (list fields[run.Skip]) {
+	type s = run.Skip
+	forms := map[string]Form{"point": anObject(), "ranks": aWhole(), "bytes": aWhole()}
+	for i, name := range []string{"id", "point", "kind", "algorithm", "ranks", "bytes"} {
+		form, is := forms[name]
+		if !is {
+			form = aText()
+		}
+		list = append(list, derivedField(name, form, func(s *s) Value {
+			return identity(s.Point, s.Point.Algorithm)[i].value
+		}))
 	}
-	return object(all)
+	return append(list, textField("why", func(s *s) *string { return &s.Why }))
 }
 
-func placedValue(s run.PlacedStep) Value {
-	return object(members{{"rank", Int(s.Rank)}, {"lane", Int(s.Lane)}, {"step", Int(s.Step)},
-		{"line", Int(s.Line)}, {"block", Int(s.Block)}, {"file_step", Int(s.FileStep)},
-		{"what", Text(s.What)}})
-}
-
-// fidelityValue makes the object that sums up measurements.
-func fidelityValue(r *run.Report) Value {
-	cases := r.Cases()
-	summary := fidelity.Summarize(cases)
-	return object(members{
-		{"algorithms", listOf(summary.Groups, func(g fidelity.Row) Value {
-			names := members{{"executor", Text(g.Executor)}, {"kind", Text(g.Kind)},
-				{"algorithm", Text(g.Algorithm)}}
-			return object(append(names, qualityMembers(&g.Quality, cases)...))
-		})},
-		{"all", object(qualityMembers(&summary.All, cases))},
-		{"misses", listOf(r.Misses, Text)}, // what is outside of the tolerance
+// violationFields lists the members of a violation. −1 stands for no particular rank, lane, step or
+// chunk. Those from file on are of one in a file of another format.
+func violationFields() fields[run.Violation] {
+	type v = run.Violation
+	list := fields[v]{
+		textField("kind", func(v *v) *string { return &v.Kind }),
+		wholeField("rank", func(v *v) *int { return &v.Rank }),
+		wholeField("lane", func(v *v) *int { return &v.Lane }),
+		wholeField("step", func(v *v) *int { return &v.Step }),
+		wholeField("chunk", func(v *v) *int { return &v.Chunk }),
+		textField("text", func(v *v) *string { return &v.Text }),
+	}
+	placed := partOf(placeFields(), func(v *v) *run.Place { return v.Place }, func(v *v) *run.Place {
+		if v.Place == nil {
+			v.Place = &run.Place{}
+		}
+		return v.Place
 	})
+	for _, f := range placed {
+		list = append(list, f.ifAny())
+	}
+	return list
 }
 
-// qualityMembers lists absolute errors, null if nothing was timed, and the ID of the result with
-// the largest.
-func qualityMembers(q *fidelity.Quality, cases []fidelity.Case) members {
-	worst := ""
-	if q.Worst >= 0 {
-		worst = cases[q.Worst].ID
+func placeFields() fields[run.Place] {
+	type p = run.Place
+	return fields[p]{
+		textField("file", func(p *p) *string { return &p.File }),
+		wholeField("line", func(p *p) *int { return &p.Line }),
+		wholeField("block", func(p *p) *int { return &p.Block }),
+		wholeField("file_step", func(p *p) *int { return &p.FileStep }),
+		textField("what", func(p *p) *string { return &p.What }),
+		listField("places", placedFields(), func(p *p) *[]run.PlacedStep { return &p.Places }),
 	}
-	return members{{"cases", Int(q.Cases)}, {"bits_equal", Int(q.Equal)},
-		{"bits_differ", Int(q.Differ)}, {"error_median", rate(q.Median, q.Timed > 0)},
-		{"error_p90", rate(q.P90, q.Timed > 0)}, {"worst", Text(worst)}}
+}
+
+func placedFields() fields[run.PlacedStep] {
+	type s = run.PlacedStep
+	return fields[s]{
+		wholeField("rank", func(s *s) *int { return &s.Rank }),
+		wholeField("lane", func(s *s) *int { return &s.Lane }),
+		wholeField("step", func(s *s) *int { return &s.Step }),
+		wholeField("line", func(s *s) *int { return &s.Line }),
+		wholeField("block", func(s *s) *int { return &s.Block }),
+		wholeField("file_step", func(s *s) *int { return &s.FileStep }),
+		textField("what", func(s *s) *string { return &s.What }),
+	}
+}
+
+// fidelityFields lists the members that sum up measurements. misses names what is outside of the
+// tolerance.
+func fidelityFields(cases []fidelity.Case) fields[run.Report] {
+	summary := fidelity.Summarize(cases)
+	group := fields[fidelity.Row]{
+		textField("executor", func(g *fidelity.Row) *string { return &g.Executor }),
+		textField("kind", func(g *fidelity.Row) *string { return &g.Kind }),
+		textField("algorithm", func(g *fidelity.Row) *string { return &g.Algorithm }),
+	}
+	quality := qualityFields(cases)
+	part := func(g *fidelity.Row) *fidelity.Quality { return &g.Quality }
+	for i, f := range partOf(quality, part, part) {
+		f.form = quality[i].form // it is always there
+		group = append(group, f)
+	}
+	return fields[run.Report]{
+		derivedField("algorithms", anArray(group.form()), func(*run.Report) Value {
+			return group.all(summary.Groups)
+		}),
+		derivedField("all", quality.form(), func(*run.Report) Value {
+			return quality.write(&summary.All)
+		}),
+		textsField("misses", func(r *run.Report) *[]string { return &r.Misses }),
+	}
+}
+
+// qualityFields lists absolute errors, null if nothing was timed, and the ID of the result with the
+// largest.
+func qualityFields(cases []fidelity.Case) fields[fidelity.Quality] {
+	type q = fidelity.Quality
+	isTimed := func(q *q) bool { return q.Timed > 0 }
+	return fields[q]{
+		wholeField("cases", func(q *q) *int { return &q.Cases }),
+		wholeField("bits_equal", func(q *q) *int { return &q.Equal }),
+		wholeField("bits_differ", func(q *q) *int { return &q.Differ }),
+		numberField("error_median", func(q *q) *float64 { return &q.Median }).when(isTimed),
+		numberField("error_p90", func(q *q) *float64 { return &q.P90 }).when(isTimed),
+		derivedField("worst", aText(), func(q *q) Value {
+			if q.Worst < 0 {
+				return Text("")
+			}
+			return Text(cases[q.Worst].ID)
+		}),
+	}
 }
 
 // rootOf returns the root of a collective, −1 for kinds without one, as in nccl-tests.

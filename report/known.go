@@ -24,16 +24,16 @@ func knownOf(r *run.Result) (k fidelity.Known, ok bool) {
 // knownColumns lists the number of public tables of a result's machine and the errors of its
 // simulations.
 func knownColumns() Layout {
-	column := func(name string, of func(k fidelity.Known) Value) Column {
-		return inJSON(name, func(r *run.Result) Value {
+	column := func(name string, form Form, of func(k fidelity.Known) Value) Column {
+		return inJSON(derivedField(name, form, func(r *run.Result) Value {
 			k, ok := knownOf(r)
 			return known(ok && k.Tables > 0, of(k))
-		}).optional().csv(9, name)
+		}).ifAny()).csv(9, name)
 	}
 	return Layout{
-		column("known_tables", func(k fidelity.Known) Value { return Int(k.Tables) }),
-		column("known_error", func(k fidelity.Known) Value { return Number(k.Median) }),
-		column("known_error_p90", func(k fidelity.Known) Value { return Number(k.P90) }),
+		column("known_tables", aWhole(), func(k fidelity.Known) Value { return Int(k.Tables) }),
+		column("known_error", aNumber(), func(k fidelity.Known) Value { return Number(k.Median) }),
+		column("known_error_p90", aNumber(), func(k fidelity.Known) Value { return Number(k.P90) }),
 	}
 }
 

@@ -3,61 +3,80 @@ package report
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"collsim/fidelity"
 	"collsim/internal/prose"
 	"collsim/run"
+	"collsim/unit"
 )
 
 // loggedColumns lists the measured time of a result in the file that its scenario names, and how
 // far the simulated one is from it.
-func loggedColumns() Layout {
-	column := func(name string, of func(*run.Logged) Value) Column {
-		return inJSON("measured."+name, logged(of)).optional().csv(8, "measured_"+name)
-	}
-	number := func(text func(*run.Logged) string) func(*run.Result) string {
-		return func(r *run.Result) string {
-			if r.Logged == nil {
-				return missing
-			}
-			return text(r.Logged)
-		}
-	}
-	return Layout{
-		column("time_ps", func(l *run.Logged) Value { return Int(l.Time) }).
-			headed("measured", "(us)", 10).shown(hasLog).printed(number(func(l *run.Logged) string {
-			return us(l.Time)
-		})),
-		column("spread_ps", func(l *run.Logged) Value { return Int(l.Spread) }),
-		column("busbw_GBps", func(l *run.Logged) Value { return Number(l.BusBW) }).
-			headed("measured_bw", "(GB/s)", 12).shown(hasLog).printed(number(func(l *run.Logged) string {
+func loggedColumns() (all Layout) {
+	type l = run.Logged
+	shown := map[string]Column{
+		"time_ps": loggedColumn("measured", "(us)", 10, func(l *l) string { return us(l.Time) }),
+		"busbw_GBps": loggedColumn("measured_bw", "(GB/s)", 12, func(l *l) string {
 			return fmt.Sprintf("%.2f", l.BusBW)
-		})),
-		// Simulated over measured, less 1.
-		column("error", func(l *run.Logged) Value { return Number(l.Error) }).
-			headed("error", "(%)", 7).shown(hasLog).printed(number(func(l *run.Logged) string {
+		}),
+		"error": loggedColumn("error", "(%)", 7, func(l *l) string {
 			return fmt.Sprintf("%+.1f", 100*l.Error)
-		})),
-		// What the library reported to have chosen.
-		column("chose", func(l *run.Logged) Value { return known(l.Chose != "", Text(l.Chose)) }),
-		column("rows", func(l *run.Logged) Value { return Int(l.Rows) }),
-		column("at", func(l *run.Logged) Value { return Text(fmt.Sprintf("%s:%d", l.File, l.Line)) }),
+		}),
+	}
+	list := partOf(loggedFields(), func(r *run.Result) *l { return r.Logged },
+		func(r *run.Result) *l {
+			if r.Logged == nil {
+				r.Logged = &run.Logged{}
+			}
+			return r.Logged
+		})
+	for _, f := range list {
+		name := f.name
+		f.name, f.optional = "measured."+name, true
+		c, s := inJSON(f).csv(8, "measured_"+name), shown[name]
+		c.Heading, c.Unit, c.Width, c.Shown, c.Print = s.Heading, s.Unit, s.Width, s.Shown, s.Print
+		all = append(all, c)
+	}
+	return all
+}
+
+// loggedColumn has what the table shows of a measured time.
+func loggedColumn(heading, unit string, width int, text func(*run.Logged) string) Column {
+	return Column{}.headed(heading, unit, width).shown(hasLog).printed(func(r *run.Result) string {
+		if r.Logged == nil {
+			return missing
+		}
+		return text(r.Logged)
+	})
+}
+
+// loggedFields lists the members of a measured time. The error is simulated over measured, less 1;
+// chose is what the library reported to have chosen.
+func loggedFields() fields[run.Logged] {
+	type l = run.Logged
+	return fields[l]{
+		wholeField("time_ps", func(l *l) *unit.Time { return &l.Time }),
+		wholeField("spread_ps", func(l *l) *unit.Time { return &l.Spread }),
+		numberField("busbw_GBps", func(l *l) *float64 { return &l.BusBW }),
+		numberField("error", func(l *l) *float64 { return &l.Error }),
+		textField("chose", func(l *l) *string { return &l.Chose }).ifSet(),
+		wholeField("rows", func(l *l) *int { return &l.Rows }),
+		ownField("at", aText(),
+			func(l *l) Value { return Text(fmt.Sprintf("%s:%d", l.File, l.Line)) },
+			func(l *l, v Value) {
+				l.File = v.text
+				if at := strings.LastIndex(v.text, ":"); at >= 0 {
+					l.File = v.text[:at]
+					l.Line, _ = strconv.Atoi(v.text[at+1:]) // else it differs from the line
+				}
+			}),
 	}
 }
 
 // hasLog reports whether the scenario of a result names a file of measured times.
 func hasLog(r *run.Result) bool { return r.Point.Measured.Name != "" }
-
-// logged makes a fact of results with a measured time in a file.
-func logged(of func(*run.Logged) Value) fact {
-	return func(r *run.Result) Value {
-		if r.Logged == nil {
-			return Value{}
-		}
-		return of(r.Logged)
-	}
-}
 
 // loggedLines sums up how far simulated times are from those in files of measured times, by class
 // of size, and names rows of these files that no result has.

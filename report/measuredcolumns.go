@@ -8,48 +8,61 @@ import (
 // measuredColumns lists the facts of a measurement; they have no value for a simulation. CSV has
 // only measurements that succeeded.
 func measuredColumns() Layout {
+	column := func(key string, form Form, of fact) Column {
+		return inJSON(derivedField("hw."+key, form.orNull(), of))
+	}
 	return Layout{
-		inJSON("hw.executor", measured(executorOf)),
+		column("executor", aText(), measured(executorOf)),
 		inCSV(7, "hw_executor", executed(executorOf)),
 		// The algorithm of the library; empty where our steps were executed.
-		inJSON("hw.algorithm", measured(func(m *run.Measured) Value { return Text(m.Algorithm) })),
+		column("algorithm", aText(), measured(func(m *run.Measured) Value { return Text(m.Algorithm) })),
 		// What a library that chooses by itself reports to have chosen.
-		inJSON("hw.chose", measured(func(m *run.Measured) Value { return Text(m.Chose) })),
+		column("chose", aText(), measured(func(m *run.Measured) Value { return Text(m.Chose) })),
 		// Whether the library chose what the simulation assumed; null where either is silent.
-		inJSON("hw.same_choice", func(r *run.Result) Value {
+		column("same_choice", aBool(), func(r *run.Result) Value {
 			same, isKnown := r.SameChoice()
 			return known(isKnown, Bool(same))
 		}),
 		// What the library predicts by a model of its own.
-		inJSON("hw.estimate_ps", executed(func(m *run.Measured) Value {
+		column("estimate_ps", aWhole(), executed(func(m *run.Measured) Value {
 			return known(m.Estimate > 0, Int(m.Estimate))
 		})),
-		inJSON("hw.bits", measured(func(m *run.Measured) Value { return Text(m.Bits) })),
+		column("bits", aText(), measured(func(m *run.Measured) Value { return Text(m.Bits) })),
 		inCSV(7, "hw_bits", executed(func(m *run.Measured) Value { return Text(m.Bits) })),
-		inJSON("hw.why", measured(func(m *run.Measured) Value { return Text(m.Why) })),
-		inJSON("hw.time_ps", executed(func(m *run.Measured) Value {
+		column("why", aText(), measured(func(m *run.Measured) Value { return Text(m.Why) })),
+		column("time_ps", aWhole(), executed(func(m *run.Measured) Value {
 			return Int(m.Time)
 		})).csv(7, "hw_time_ps"),
-		inJSON("hw.time_spread_ps", executed(func(m *run.Measured) Value {
+		column("time_spread_ps", aWhole(), executed(func(m *run.Measured) Value {
 			return Int(m.Spread)
 		})).csv(7, "hw_time_spread_ps"),
-		inJSON("hw.time_fastest_ps", executed(func(m *run.Measured) Value { return Int(m.Fastest) })),
+		column("time_fastest_ps", aWhole(), executed(func(m *run.Measured) Value {
+			return Int(m.Fastest)
+		})),
 		// The largest difference between the clocks of two ranks; 0 where all share one.
-		inJSON("hw.skew_ps", executed(func(m *run.Measured) Value { return Int(m.Skew) })),
-		inJSON("hw.repetitions", measured(func(m *run.Measured) Value { return Int(m.Repetitions) })),
+		column("skew_ps", aWhole(), executed(func(m *run.Measured) Value { return Int(m.Skew) })),
+		column("repetitions", aWhole(), measured(func(m *run.Measured) Value {
+			return Int(m.Repetitions)
+		})),
 		inCSV(7, "hw_repetitions", executed(func(m *run.Measured) Value {
 			return Int(m.Repetitions)
 		})),
 		// Simulated over measured, less 1.
-		inJSON("hw.error", executed(func(m *run.Measured) Value { return rate(m.Error, m.Time > 0) })),
+		column("error", aNumber(), executed(func(m *run.Measured) Value {
+			return rate(m.Error, m.Time > 0)
+		})),
 		inCSV(7, "hw_error", executed(func(m *run.Measured) Value { return Number(m.Error) })).inGo(),
-		inJSON("hw.ran_on", executed(func(m *run.Measured) Value { return ranOnValue(&m.RanOn) })),
+		column("ran_on", ranOnFields().form(), executed(func(m *run.Measured) Value {
+			return ranOnFields().write(&m.RanOn)
+		})),
 		// Why it was not executed.
-		inJSON("hw.skipped", measured(func(m *run.Measured) Value { return Text(m.Skipped) })),
-		inJSON("hw.failure", measured(func(m *run.Measured) Value { return failureValue(m.Failure) })),
+		column("skipped", aText(), measured(func(m *run.Measured) Value { return Text(m.Skipped) })),
+		column("failure", failureFields().form(), measured(func(m *run.Measured) Value {
+			return failureFields().writeAny(m.Failure)
+		})),
 		// How the bits differ, if they do.
-		inJSON("hw.compare", measured(func(m *run.Measured) Value {
-			return comparisonValue(m.Comparison)
+		column("compare", comparisonFields().form(), measured(func(m *run.Measured) Value {
+			return comparisonFields().writeAny(m.Comparison)
 		})),
 	}
 }
@@ -77,17 +90,28 @@ func executed(of func(*run.Measured) Value) fact {
 	}
 }
 
-func ranOnValue(on *hw.RanOn) Value {
-	return object(members{{"executor", Text(on.Executor)}, {"transport", Text(on.Transport)},
-		{"cpu", Text(on.CPU)}, {"cores", Int(on.Cores)}, {"os", Text(on.OS)}, {"go", Text(on.Go)},
-		{"hosts", listOf(on.Hosts, Text)}})
+func ranOnFields() fields[hw.RanOn] {
+	type on = hw.RanOn
+	return fields[on]{
+		textField("executor", func(on *on) *string { return &on.Executor }),
+		textField("transport", func(on *on) *string { return &on.Transport }),
+		textField("cpu", func(on *on) *string { return &on.CPU }),
+		wholeField("cores", func(on *on) *int { return &on.Cores }),
+		textField("os", func(on *on) *string { return &on.OS }),
+		textField("go", func(on *on) *string { return &on.Go }),
+		textsField("hosts", func(on *on) *[]string { return &on.Hosts }),
+	}
 }
 
-// failureValue makes the object of an executor's error. −1 stands for no rank, lane or step.
-func failureValue(e *hw.Error) Value {
-	if e == nil {
-		return Value{}
+// failureFields lists the members of an executor's error. −1 stands for no rank, lane or step.
+func failureFields() fields[hw.Error] {
+	type e = hw.Error
+	return fields[e]{
+		textField("call", func(e *e) *string { return &e.Call }),
+		textField("code", func(e *e) *string { return &e.Code }),
+		wholeField("rank", func(e *e) *int { return &e.Rank }),
+		wholeField("lane", func(e *e) *int { return &e.Lane }),
+		wholeField("step", func(e *e) *int { return &e.Step }),
+		textField("text", func(e *e) *string { return &e.Text }),
 	}
-	return object(members{{"call", Text(e.Call)}, {"code", Text(e.Code)}, {"rank", Int(e.Rank)},
-		{"lane", Int(e.Lane)}, {"step", Int(e.Step)}, {"text", Text(e.Text)}})
 }

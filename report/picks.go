@@ -12,14 +12,17 @@ import (
 // pickedColumns lists algorithm, protocol and channels that NCCL's model has picked, as NCCL's log
 // names them. Sends and receives have no algorithm, and their channels are those of a message.
 func pickedColumns() Layout {
-	column := func(name string, of fact) Column { return inJSON(name, of).optional().csv(8, name) }
-	count := func(n int) Value { return known(n > 0, Int(n)) }
-	return Layout{
-		column("picked_algorithm", func(r *run.Result) Value { return some(r.Picked.Algorithm) }),
-		column("picked_protocol", func(r *run.Result) Value { return some(r.Picked.Protocol) }),
-		column("picked_channels", func(r *run.Result) Value { return count(r.Picked.Channels) }),
-		column("picked_threads", func(r *run.Result) Value { return count(r.Picked.Threads) }),
+	list := fields[run.Result]{
+		textField("picked_algorithm", func(r *run.Result) *string { return &r.Picked.Algorithm }),
+		textField("picked_protocol", func(r *run.Result) *string { return &r.Picked.Protocol }),
+		wholeField("picked_channels", func(r *run.Result) *int { return &r.Picked.Channels }),
+		wholeField("picked_threads", func(r *run.Result) *int { return &r.Picked.Threads }),
 	}
+	var l Layout
+	for _, f := range list {
+		l = append(l, inJSON(f.ifSet()).csv(8, f.name))
+	}
+	return l
 }
 
 // samePick reports whether all results have picked the same, so that a heading can say it once.

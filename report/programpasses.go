@@ -88,19 +88,3 @@ func memoryText(m *program.Usage) string {
 	}
 	return text + fmt.Sprintf("; at most %v in use at once, at %s", m.Peak, opsText(m.At))
 }
-
-// noteValue makes the object of a note.
-func noteValue(n program.Note) Value {
-	return object(members{{"pass", Text(n.Pass)}, {"ops", listOf(n.Ops, Text)},
-		{"did", Text(n.Did)}, {"why", some(n.Why)}, {"saved_ps", known(n.Timed, Int(n.Saved))},
-		{"tensors", listOf(n.Tensors, Text)}})
-}
-
-// memoryValue makes the object of the memory that a program takes on each rank.
-func memoryValue(m *program.Usage) Value {
-	return object(members{{"bytes", Int(m.Bytes)}, {"workspace_bytes", Int(m.Workspace)},
-		{"peak_bytes", Int(m.Peak)}, {"peak_at", listOf(m.At, Text)},
-		{"alive", listOf(m.Alive, func(h program.Held) Value {
-			return object(members{{"tensor", Text(h.Name)}, {"bytes", Int(h.Bytes)}})
-		})}})
-}

@@ -33,16 +33,16 @@ func TestPasses(t *testing.T) {
 		"gradient: x, w: none (read by no op)",
 		"gradient: a, b, c, d, 2 more: none"}, programPasses(r))
 	require.Equal(t, "pass=bucket ops=c did=left as it is why= saved_ps= tensors=",
-		noteValue(notes[1]).String())
+		noteFields().write(&notes[1]).String())
 	require.Equal(t, "pass=bucket ops= did=calls: 1 instead of 7 why= "+
-		"saved_ps=2000000 tensors=", noteValue(notes[3]).String())
+		"saved_ps=2000000 tensors=", noteFields().write(&notes[3]).String())
 	require.Equal(t, "pass=gradient ops= did=none why=read by no op saved_ps= tensors=x w",
-		noteValue(notes[6]).String())
+		noteFields().write(&notes[6]).String())
 
 	m := &program.Usage{Bytes: 3 * unit.MiB, Workspace: unit.MiB, Peak: 2 * unit.MiB,
 		At: []string{"a"}, Alive: []program.Held{{Name: "x", Bytes: 2 * unit.MiB}}}
 	require.Equal(t, "memory 3 MiB a rank, 1 MiB of it workspace; at most 2 MiB in use at once, at a",
 		memoryText(m))
 	require.Equal(t, "bytes=3145728 workspace_bytes=1048576 peak_bytes=2097152 peak_at=a "+
-		"alive=tensor=x bytes=2097152", memoryValue(m).String())
+		"alive=tensor=x bytes=2097152", memoryFields().write(m).String())
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"collsim/reference"
 	"collsim/run"
 	"collsim/scenarios"
 	"collsim/unit"
@@ -11,33 +12,46 @@ import (
 
 // pointColumns lists the facts of the point: what was run.
 func pointColumns() Layout {
+	type r = run.Result
+	fact := func(name string, form Form, of fact) Column { return both(derivedField(name, form, of)) }
 	return Layout{
-		inCSV(1, "seed", func(r *run.Result) Value { return Int(r.Point.Seed) }),
-		inCSV(1, "topology", func(r *run.Result) Value { return Text(r.Point.Topology.Preset) }),
-		both("id", func(r *run.Result) Value { return Text(r.Point.ID) }),
-		inJSON("point", func(r *run.Result) Value { return axesOf(r.Point) }),
-		inCSV(3, "point", func(r *run.Result) Value {
+		inCSV(1, "seed", func(r *r) Value { return Int(r.Point.Seed) }),
+		inCSV(1, "topology", func(r *r) Value { return Text(r.Point.Topology.Preset) }),
+		fact("id", aText(), func(r *r) Value { return Text(r.Point.ID) }),
+		inJSON(derivedField("point", anObject(), func(r *r) Value { return axesOf(r.Point) })),
+		inCSV(3, "point", func(r *r) Value {
 			return listOf(r.Point.Axes, func(a scenarios.Axis) Value {
 				return Text(fmt.Sprintf("%s=%v", a.Path, a.Value))
 			})
 		}),
-		inJSON("variant", func(r *run.Result) Value { return Text(r.Point.Variant()) }),
-		both("kind", func(r *run.Result) Value { return Text(r.Point.Spec.Kind.String()) }),
-		both("algorithm", func(r *run.Result) Value { return Text(r.Algorithm.String()) }),
-		both("ranks", func(r *run.Result) Value { return Int(r.Point.Spec.Ranks) }),
-		both("bytes", func(r *run.Result) Value { return Int(r.Point.Spec.Bytes()) }).
+		inJSON(derivedField("variant", aText(), func(r *r) Value { return Text(r.Point.Variant()) })),
+		fact("kind", aText(), func(r *r) Value { return Text(r.Point.Spec.Kind.String()) }),
+		both(ownField[r]("algorithm", aText(), func(r *r) Value {
+			return Text(r.Algorithm.String())
+		}, setAlgorithm)),
+		fact("ranks", aWhole(), func(r *r) Value { return Int(r.Point.Spec.Ranks) }),
+		fact("bytes", aWhole(), func(r *r) Value { return Int(r.Point.Spec.Bytes()) }).
 			headed("size", "(B)", 6),
-		both("count", func(r *run.Result) Value { return Int(run.CountOf(r.Point.Spec)) }).
+		fact("count", aWhole(), func(r *r) Value { return Int(run.CountOf(r.Point.Spec)) }).
 			headed("count", "(elements)", 11),
-		both("dtype", func(r *run.Result) Value { return Text(r.Point.Spec.Type.String()) }).
+		fact("dtype", aText(), func(r *r) Value { return Text(r.Point.Spec.Type.String()) }).
 			headed("type", "", 8).printed(ncclType),
-		both("op", func(r *run.Result) Value { return Text(run.OpOf(r.Point.Spec)) }).
+		fact("op", aText(), func(r *r) Value { return Text(run.OpOf(r.Point.Spec)) }).
 			headed("redop", "", 6),
-		both("root", func(r *run.Result) Value { return Int(rootOf(r.Point.Spec)) }).
+		fact("root", aWhole(), func(r *r) Value { return Int(rootOf(r.Point.Spec)) }).
 			headed("root", "", 5),
-		both("in_place", func(r *run.Result) Value { return Bool(r.Point.Spec.InPlace) }),
-		both("executor", func(*run.Result) Value { return Text("sim") }),
+		fact("in_place", aBool(), func(r *r) Value { return Bool(r.Point.Spec.InPlace) }),
+		fact("executor", aText("sim"), func(*r) Value { return Text("sim") }),
 	}
+}
+
+// setAlgorithm takes in the algorithm that was carried out: that of the point, or one that was
+// chosen.
+func setAlgorithm(r *run.Result, v Value) {
+	if r.Algorithm = r.Point.Algorithm; r.Algorithm.String() == v.text {
+		return
+	}
+	r.Algorithm = algorithmOf(v.text)
 }
 
 // axesOf makes the object of the keys that [sweep] has set, in its order.
@@ -52,6 +66,9 @@ func axesOf(p *scenarios.Point) Value {
 // ncclType returns the element type as nccl-tests spells it.
 func ncclType(r *run.Result) string { return r.Point.Spec.Type.NCCL() }
 
+// isTimed reports whether a run has finished in virtual time.
+func isTimed(r *run.Result) bool { return r.Timed }
+
 // timed makes a fact of runs that finished in virtual time.
 func timed(of fact) fact {
 	return func(r *run.Result) Value {
@@ -64,23 +81,28 @@ func timed(of fact) fact {
 
 // timeColumns lists the time, the bandwidths and the traffic.
 func timeColumns() Layout {
+	type r = run.Result
+	gbps := func(name string, of fact) Column {
+		return both(derivedField(name, aNumber().orNull(), timed(of)))
+	}
+	time := wholeField("time_ps", func(r *r) *unit.Time { return &r.Time }).when(isTimed)
+	time.set = func(r *r, v Value) { r.Timed, r.Time = true, unit.Time(v.whole) }
 	return Layout{
-		both("engine", timed(func(r *run.Result) Value { return Text(r.Engine) })),
-		both("time_ps", timed(func(r *run.Result) Value { return Int(r.Time) })).
-			headed("time", "(us)", 9).printed(microseconds).shown(alone),
+		both(textField("engine", func(r *r) *string { return &r.Engine }).when(isTimed)),
+		both(time).headed("time", "(us)", 9).printed(microseconds).shown(alone),
 		only(inLoop(func(c *run.Calls) Value { return Int(c.Time) })).
 			headed("call", "(us)", 9).printed(perCall).shown(looped),
-		both("algbw_GBps", timed(func(r *run.Result) Value { return rate(r.AlgBW()) })).
-			headed("algbw", "(GB/s)", 7).printed(func(r *run.Result) string { return gbs(r.AlgBW()) }),
-		both("busbw_GBps", timed(func(r *run.Result) Value { return rate(r.BusBW()) })).
-			headed("busbw", "(GB/s)", 7).printed(func(r *run.Result) string { return gbs(r.BusBW()) }),
-		both("peak_link_GBps", timed(func(r *run.Result) Value { return rate(r.PeakLink()) })),
-		both("rounds", func(r *run.Result) Value { return natural(r.Rounds) }),
-		both("steps", timed(func(r *run.Result) Value { return Int(r.Steps) })),
-		both("messages", timed(func(r *run.Result) Value { return Int(r.Messages) })),
-		both("bytes_sent", timed(func(r *run.Result) Value { return Int(r.BytesSent) })),
-		both("link_bytes", timed(func(r *run.Result) Value { return Int(r.LinkBytes) })),
-		both("closed_form_ps", func(r *run.Result) Value { return natural(r.ClosedForm) }),
+		gbps("algbw_GBps", func(r *r) Value { return rate(r.AlgBW()) }).
+			headed("algbw", "(GB/s)", 7).printed(func(r *r) string { return gbs(r.AlgBW()) }),
+		gbps("busbw_GBps", func(r *r) Value { return rate(r.BusBW()) }).
+			headed("busbw", "(GB/s)", 7).printed(func(r *r) string { return gbs(r.BusBW()) }),
+		gbps("peak_link_GBps", func(r *r) Value { return rate(r.PeakLink()) }),
+		both(naturalField("rounds", func(r *r) *int { return &r.Rounds })),
+		both(wholeField("steps", func(r *r) *int64 { return &r.Steps }).when(isTimed)),
+		both(wholeField("messages", func(r *r) *int64 { return &r.Messages }).when(isTimed)),
+		both(wholeField("bytes_sent", func(r *r) *unit.Bytes { return &r.BytesSent }).when(isTimed)),
+		both(wholeField("link_bytes", func(r *r) *unit.Bytes { return &r.LinkBytes }).when(isTimed)),
+		both(naturalField("closed_form_ps", func(r *r) *unit.Time { return &r.ClosedForm })),
 	}
 }
 
@@ -100,33 +122,38 @@ func us(t unit.Time) string { return fmt.Sprintf("%.2f", float64(t)/1e6) }
 
 // boundColumns lists the lower bounds of time that hold for every schedule. They are 0 for the kind
 // custom, which has no known bound.
-func boundColumns() Layout {
-	return Layout{
-		inJSON("lower_bound_ps", func(r *run.Result) Value {
-			return Int(r.Bounds.Lower)
-		}).csv(5, "lower_bound_ps"),
-		inJSON("bounds.latency_ps", func(r *run.Result) Value {
-			return Int(r.Bounds.Latency)
-		}).csv(5, "bound_latency_ps"),
-		inJSON("bounds.bandwidth_ps", func(r *run.Result) Value {
-			return Int(r.Bounds.Bandwidth)
-		}).csv(5, "bound_bandwidth_ps"),
-		inJSON("bounds.reduction_ps", func(r *run.Result) Value {
-			return Int(r.Bounds.Reduction)
-		}).csv(5, "bound_reduction_ps"),
+func boundColumns() (l Layout) {
+	type r = run.Result
+	for _, one := range []struct {
+		key, csv string
+		at       func(r *r) *unit.Time
+	}{
+		{"lower_bound_ps", "lower_bound_ps", func(r *r) *unit.Time { return &r.Bounds.Lower }},
+		{"bounds.latency_ps", "bound_latency_ps", func(r *r) *unit.Time { return &r.Bounds.Latency }},
+		{"bounds.bandwidth_ps", "bound_bandwidth_ps", func(r *r) *unit.Time {
+			return &r.Bounds.Bandwidth
+		}},
+		{"bounds.reduction_ps", "bound_reduction_ps", func(r *r) *unit.Time {
+			return &r.Bounds.Reduction
+		}},
+	} {
+		l = append(l, inJSON(wholeField(one.key, one.at)).csv(5, one.csv))
 	}
+	return l
 }
 
 // proofColumns lists the outcome of the proof.
 func proofColumns() Layout {
+	type r = run.Result
 	return Layout{
-		both("proof", func(r *run.Result) Value { return Text(r.Proof) }),
-		both("slots", func(r *run.Result) Value { return Int(r.Slots) }),
-		both("min_slots", func(r *run.Result) Value { return natural(r.MinSlots) }),
-		inJSON("violations", func(r *run.Result) Value {
-			return listOf(r.Violations, violationValue)
-		}),
-		inCSV(3, "violation", func(r *run.Result) Value {
+		both(textField("proof", func(r *r) *string { return &r.Proof }, run.Proved, run.Failed,
+			run.Off)),
+		both(wholeField("slots", func(r *r) *int { return &r.Slots })),
+		both(naturalField("min_slots", func(r *r) *int { return &r.MinSlots })),
+		inJSON(listField("violations", violationFields(), func(r *r) *[]run.Violation {
+			return &r.Violations
+		})),
+		inCSV(3, "violation", func(r *r) Value {
 			if len(r.Violations) == 0 {
 				return Value{}
 			}
@@ -135,32 +162,44 @@ func proofColumns() Layout {
 	}
 }
 
+// isChecked reports whether the numbers of a result were computed.
+func isChecked(r *run.Result) bool { return r.Numbers != run.Off }
+
 // checked makes a fact of results whose numbers were computed.
 func checked(of fact) fact {
 	return func(r *run.Result) Value {
-		if r.Numbers == run.Off {
+		if !isChecked(r) {
 			return Value{}
 		}
 		return of(r)
 	}
 }
 
+// verdicts lists what numbers of a result may be.
+func verdicts() []string {
+	return []string{string(reference.NumbersExact), string(reference.NumbersBounded),
+		string(reference.NumbersMismatch), run.Off}
+}
+
 // numberColumns lists how computed numbers compare with the definition.
 func numberColumns() Layout {
+	type r = run.Result
+	ulps := numberField("max_ulp", func(r *r) *float64 { return &r.MaxULP }).when(isChecked)
+	ulps.value = checked(func(r *r) Value { return finite(r.MaxULP) })
 	return Layout{
-		both("numbers", func(r *run.Result) Value { return Text(r.Numbers) }),
-		both("checked_count", checked(func(r *run.Result) Value { return Int(r.Checked) })),
-		both("wrong", checked(func(r *run.Result) Value { return Int(r.Wrong) })).
+		both(textField("numbers", func(r *r) *string { return &r.Numbers }, verdicts()...)),
+		both(wholeField("checked_count", func(r *r) *int64 { return &r.Checked }).when(isChecked)),
+		both(wholeField("wrong", func(r *r) *int64 { return &r.Wrong }).when(isChecked)).
 			headed("#wrong", "", 7),
-		both("max_ulp", checked(func(r *run.Result) Value { return finite(r.MaxULP) })),
-		both("ranks_agree", checked(func(r *run.Result) Value { return Bool(r.RanksAgree) })),
+		both(ulps),
+		both(boolField("ranks_agree", func(r *r) *bool { return &r.RanksAgree }).when(isChecked)),
 		// The lower bound as a share of the time. JSON and CSV have both figures instead.
-		only(func(r *run.Result) Value { return rate(r.BoundReached()) }).
-			headed("%bound", "", 8).printed(func(r *run.Result) string {
+		only(func(r *r) Value { return rate(r.BoundReached()) }).
+			headed("%bound", "", 8).printed(func(r *r) string {
 			share, _ := r.BoundReached()
 			return percent(share)
 		}).shown(alone),
-		only(timed(func(r *run.Result) Value { return Int(r.Time) })).
+		only(timed(func(r *r) Value { return Int(r.Time) })).
 			headed("once", "(us)", 9).printed(microseconds).shown(looped),
 	}
 }
@@ -175,146 +214,21 @@ func percent(share float64) string {
 
 // limitColumns name the busiest link.
 func limitColumns() Layout {
-	limited := func(of func(run.Limit) Value) fact {
-		return timed(func(r *run.Result) Value {
-			if _, ok := r.Busy(); !ok || r.Limit.Name == "" {
-				return Value{}
-			}
-			return of(r.Limit)
-		})
+	type r = run.Result
+	limited := func(r *r) bool {
+		_, ok := r.Busy()
+		return r.Timed && ok && r.Limit.Name != ""
 	}
 	return Layout{
-		inJSON("limit.what", limited(func(run.Limit) Value { return Text("link") })),
-		inJSON("limit.name", limited(func(l run.Limit) Value { return Text(l.Name) })).csv(2, "limit"),
-		inJSON("limit.like", limited(func(l run.Limit) Value { return Int(l.Like) })),
-		inJSON("limit.busy", func(r *run.Result) Value {
-			busy, ok := r.Busy()
-			return known(ok && r.Timed && r.Limit.Name != "", Number(math.Round(busy*1e4)/1e4))
-		}).csv(2, "limit_busy").inGo(),
+		inJSON(derivedField("limit.what", aText("link"), func(*r) Value {
+			return Text("link")
+		}).when(limited)),
+		inJSON(textField("limit.name", func(r *r) *string { return &r.Limit.Name }).when(limited)).
+			csv(2, "limit"),
+		inJSON(wholeField("limit.like", func(r *r) *int { return &r.Limit.Like }).when(limited)),
+		inJSON(derivedField("limit.busy", aNumber(), func(r *r) Value {
+			busy, _ := r.Busy()
+			return Number(math.Round(busy*1e4) / 1e4)
+		}).when(limited)).csv(2, "limit_busy").inGo(),
 	}
-}
-
-// furtherColumns lists columns that were added later: the order of JSON keys never changes.
-func furtherColumns() Layout {
-	return Layout{
-		// Why numbers were not computed though they were asked for.
-		inJSON("numbers_why", func(r *run.Result) Value { return some(r.NumbersOff) }).optional(),
-		// The algorithm as the scenario has it: "fastest" where one was chosen from candidates.
-		inJSON("asked", func(r *run.Result) Value {
-			return Text(r.Point.Algorithm.String())
-		}).csv(4, "asked"),
-		inJSON("candidates", func(r *run.Result) Value {
-			return known(len(r.Candidates) > 0, listOf(r.Candidates, candidateValue))
-		}),
-		// What an algorithm that chooses by itself (NCCL's, Open MPI's) has picked, in words.
-		inJSON("picked", func(r *run.Result) Value { return some(r.Picked.String()) }).optional(),
-		inJSON("predicted_ps", func(r *run.Result) Value {
-			return known(r.Picked.Time > 0, Int(r.Picked.Time))
-		}).optional(),
-		inJSON("teams", func(r *run.Result) Value { return Int(r.Teams) }).csv(4, "teams"),
-		// The shape of inputs, where they are tensors.
-		inJSON("shape", tensor(func(r *run.Result) Value {
-			return known(len(r.Point.Tensor.Shape) > 0, listOf(r.Point.Tensor.Shape, Int[int64]))
-		})).optional(),
-		inJSON("axis", tensor(func(r *run.Result) Value {
-			return known(r.Point.Tensor.Axis != 0, Int(r.Point.Tensor.Axis))
-		})).optional(),
-		inJSON("concat", tensor(func(r *run.Result) Value {
-			return known(r.Point.Tensor.Concat != 0, Int(r.Point.Tensor.Concat))
-		})).optional(),
-		// The comparison with the file of the key compare.
-		inJSON("compare", func(r *run.Result) Value { return comparisonValue(r.Comparison) }).optional(),
-		inJSON("gradient", func(r *run.Result) Value { return gradientValue(r.Gradient) }).optional(),
-		// Number of ranks that the proof has walked: 1 where one rank stands for all.
-		inJSON("ranks_walked", func(r *run.Result) Value {
-			return known(r.Walked > 0, Int(r.Walked))
-		}).csv(6, "ranks_walked"),
-		// Channels of an algorithm that takes them; a library's are in picked_channels.
-		inJSON("channels", func(r *run.Result) Value {
-			return known(r.Algorithm.Channels > 0, Int(r.Algorithm.Channels))
-		}).optional().csv(6, "channels"),
-		// What limits the run where no link is busy for most of the time: the key that would lift
-		// the limit, and its share of the critical path; for slots the share of time that more
-		// slots would save.
-		inJSON("held.by", heldBy(func(h *run.Held) Value {
-			return Text(heldName(h))
-		})).optional().csv(6, "held_by"),
-		inJSON("held.share", heldBy(func(h *run.Held) Value {
-			return Number(math.Round(float64(h.Time)/float64(h.Of)*1e4) / 1e4)
-		})).optional().csv(6, "held_share"),
-	}
-}
-
-// looped reports whether a result belongs to a benchmark's loop of calls.
-func looped(r *run.Result) bool { return r.Point.Benchmark.Calls > 0 }
-
-// alone reports whether a result is a single call.
-func alone(r *run.Result) bool { return !looped(r) }
-
-// inLoop makes a fact of a benchmark's calls, where they are known.
-func inLoop(of func(*run.Calls) Value) fact {
-	return func(r *run.Result) Value {
-		if r.Calls == nil || r.Calls.Off != "" {
-			return Value{}
-		}
-		return of(r.Calls)
-	}
-}
-
-// perCall formats the time from which bandwidths are computed, as nccl-tests does.
-func perCall(r *run.Result) string {
-	if !r.Timed || r.Calls != nil && r.Calls.Off != "" {
-		return missing
-	}
-	return us(r.PerCall())
-}
-
-// callColumns lists the measurements of a benchmark, where the scenario has one.
-func callColumns() Layout {
-	return Layout{
-		inJSON("call_ps", inLoop(func(c *run.Calls) Value { return Int(c.Time) })).optional().
-			csv(7, "call_ps"),
-		inJSON("call_period_ps", inLoop(func(c *run.Calls) Value { return Int(c.Period) })).optional().
-			csv(7, "call_period_ps"),
-		// Whether two successive periods were equal, and how many calls were simulated.
-		inJSON("call_repeats", inLoop(func(c *run.Calls) Value { return Bool(c.Repeats) })).optional(),
-		inJSON("calls_simulated", inLoop(func(c *run.Calls) Value { return Int(c.Calls) })).optional(),
-		// The least time between calls that one process issues for several GPUs.
-		inJSON("call_floor_ps", inLoop(func(c *run.Calls) Value {
-			return known(c.Floor > 0, Int(c.Floor))
-		})).optional().csv(7, "call_floor_ps"),
-		inJSON("call_why", func(r *run.Result) Value {
-			if r.Calls == nil {
-				return Value{}
-			}
-			return some(r.Calls.Off)
-		}).optional(),
-	}
-}
-
-// heldBy makes a fact of what limits a run.
-func heldBy(of func(*run.Held) Value) fact {
-	return func(r *run.Result) Value {
-		if r.Held == nil {
-			return Value{}
-		}
-		return of(r.Held)
-	}
-}
-
-// tensor makes a fact of inputs that are tensors.
-func tensor(of fact) fact {
-	return func(r *run.Result) Value {
-		if r.Point.Tensor == nil {
-			return Value{}
-		}
-		return of(r)
-	}
-}
-
-// candidateValue makes the object of an algorithm that "fastest" tried. Its time is null where it
-// was left out.
-func candidateValue(c run.Candidate) Value {
-	return object(members{{"algorithm", Text(c.Algorithm.String())}, {"time_ps", natural(c.Time)},
-		{"why", Text(c.Why)}})
 }

@@ -121,6 +121,6 @@ func TestWorst(t *testing.T) {
 	cases := []fidelity.Case{{ID: "first"}, {ID: "second"}}
 	for at, want := range map[int]string{-1: `"worst": ""`, 0: `"worst": "first"`,
 		1: `"worst": "second"`} {
-		require.Contains(t, ours(t, object(qualityMembers(&fidelity.Quality{Worst: at}, cases))), want)
+		require.Contains(t, ours(t, qualityFields(cases).write(&fidelity.Quality{Worst: at})), want)
 	}
 }

@@ -41,7 +41,7 @@ func verificationValue(v *run.Verification) Value {
 		{"kind", kind},
 		{"ranks", ranks},
 		{"ok", Bool(v.Good())},
-		{"violations", listOf(v.Violations, violationValue)},
+		{"violations", violationFields().all(v.Violations)},
 		{"min_slots", proven(Int(p.MinSlots))},
 		{"rounds", proven(Int(p.Rounds))},
 		{"messages", proven(Int(p.Messages))},
@@ -60,7 +60,7 @@ func verificationValue(v *run.Verification) Value {
 		{"notes", listOf(v.Notes, Text)},
 		// Whether a rank may begin a call as soon as its last call has ended there; and why not.
 		{"back_to_back", known(v.Calls > 0, Bool(v.Calls == 2))},
-		{"next_call", listOf(v.NextCall, violationValue)},
+		{"next_call", violationFields().all(v.NextCall)},
 		{"ranks_walked", proven(Int(p.Walked))}, // 1 where one rank stands for all
 	}
 	if v.Ranges != nil { // where the size decides which messages a file sends
@@ -77,7 +77,7 @@ func verificationValue(v *run.Verification) Value {
 func rangeValue(r run.SizeRange) Value {
 	var first Value
 	if r.Violation != nil {
-		first = violationValue(*r.Violation)
+		first = violationFields().write(r.Violation)
 	}
 	return object(members{{"from_bytes", Int(r.From)}, {"to_bytes", known(r.To > 0, Int(r.To))},
 		{"ok", known(r.Judged, Bool(r.Violation == nil))}, {"violation", first}})

@@ -73,7 +73,8 @@ func libraryCandidates(p *scenarios.Point) (list []scenarios.Algorithm) {
 // LibraryCall is a call of a program that names no algorithm, and is done as the library of the
 // machine does it.
 type LibraryCall struct {
-	Spec    collective.Spec
+	Kind    collective.Kind
+	Bytes   unit.Bytes
 	Library Candidate
 	Fastest Candidate // of all algorithms, each alone on the machine
 }
@@ -88,7 +89,7 @@ func (c *LibraryCall) String() string {
 		return ""
 	}
 	return fmt.Sprintf("%v of %v: %v, as the machine's library does it, takes %v alone; %v would "+
-		"take %v", c.Spec.Kind, c.Spec.Bytes(), c.Library.Algorithm, c.Library.Time,
+		"take %v", c.Kind, c.Bytes, c.Library.Algorithm, c.Library.Time,
 		c.Fastest.Algorithm, c.Fastest.Time)
 }
 
@@ -105,7 +106,8 @@ func (r *runner) byLibrary(p *scenarios.Point, candidates []Candidate, symmetric
 	if err != nil {
 		return nil
 	}
-	call := LibraryCall{Spec: p.Spec, Fastest: Candidate{Time: unit.Forever}}
+	call := LibraryCall{Kind: p.Spec.Kind, Bytes: p.Spec.Bytes(),
+		Fastest: Candidate{Time: unit.Forever}}
 	for _, c := range candidates {
 		if c.Time >= 0 && c.Time < call.Fastest.Time {
 			call.Fastest = c

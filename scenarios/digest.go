@@ -14,11 +14,15 @@ import (
 // flag they come from. Points of equal digests have equal results, if the files of data that they
 // name have the same content.
 func (p *Point) Digest(version string) string {
-	h := sha256.New()
-	fmt.Fprintln(h, version)
 	point := *p
 	point.Forward = nil // of a backward pass; it has the same values
-	digest(h, reflect.ValueOf(point))
+	return digestOf(point, version)
+}
+
+func digestOf(v any, version string) string {
+	h := sha256.New()
+	fmt.Fprintln(h, version)
+	digest(h, reflect.ValueOf(v))
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 

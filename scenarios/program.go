@@ -27,6 +27,9 @@ type ProgramPoint struct {
 	Unplaced   bool     // what its tensors hold, and how much memory they take, is not known
 }
 
+// Digest returns 16 hexadecimal digits of what a program means, as that of a point.
+func (p *ProgramPoint) Digest(version string) string { return digestOf(*p, version) }
+
 // Lowering is [lowering]: which passes a program goes through.
 type Lowering = lowering.Passes
 

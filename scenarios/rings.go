@@ -11,7 +11,7 @@ import (
 // rings remembers what Topology.Rings has found, by team and channels.
 type rings struct {
 	sync.Mutex
-	known map[string][][]int32
+	known map[string][][]int32 `digest:"-"` // it fills while points are carried out
 }
 
 // mostRanksOfRings bounds the ranks of a node for which rings are searched.

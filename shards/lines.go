@@ -3,6 +3,7 @@ package shards
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,21 +14,27 @@ type Point struct{ ID, Digest string }
 
 // Lines holds the lines of files of results.
 type Lines struct {
-	results map[Point]Line // never iterated, like the other
+	results map[Point]int // in all; never iterated, like the other
 	skipped map[Point]string
+	all     []Line
 }
 
-// Line is the line of a result.
+// Line is the line of a result, of a program, or of a point that was skipped.
 type Line struct {
+	Point
 	Text     []byte
 	Warnings []string // what a reader of the result might stumble over
+	Scenario string   // the file that it is of, as it was given
+	At       string   // "a.jsonl:3"
 }
 
 // record holds what is read of a line.
 type record struct {
+	Scenario string          `json:"scenario"`
 	Digest   string          `json:"digest"`
 	Warnings []string        `json:"warnings"`
 	Result   *identity       `json:"result"`
+	Program  *identity       `json:"program"`
 	Skipped  *identity       `json:"skipped"`
 	Summary  json.RawMessage `json:"summary"`
 }
@@ -39,7 +46,7 @@ type identity struct {
 
 // NewLines holds the lines of no file.
 func NewLines() *Lines {
-	return &Lines{results: map[Point]Line{}, skipped: map[Point]string{}}
+	return &Lines{results: map[Point]int{}, skipped: map[Point]string{}}
 }
 
 // Read adds the lines of a file. A last line without an end is left out: a task was killed. A line
@@ -52,7 +59,7 @@ func (l *Lines) Read(name string, r io.Reader) error {
 			return nil
 		}
 		if err == nil {
-			err = l.add(text)
+			err = l.add(text, fmt.Sprintf("%s:%d", name, n))
 		}
 		if err != nil {
 			return fmt.Errorf("%s:%d: %w", name, n, err)
@@ -60,32 +67,47 @@ func (l *Lines) Read(name string, r io.Reader) error {
 	}
 }
 
-func (l *Lines) add(text []byte) error {
+func (l *Lines) add(text []byte, at string) error {
 	var r record
 	if err := json.Unmarshal(text, &r); err != nil {
 		return fmt.Errorf("a line of collsim FILE --jsonl is expected: %w", err)
 	}
+	of := cmp.Or(r.Result, r.Program, r.Skipped)
 	switch {
 	case r.Summary != nil:
 		return nil // a merge writes its own
-	case r.Digest == "" || r.Result == nil && r.Skipped == nil:
+	case r.Digest == "" || of == nil:
 		return fmt.Errorf("a result with its digest is expected, as collsim FILE --jsonl writes it")
-	case r.Skipped != nil:
-		l.skipped[Point{r.Skipped.ID, r.Digest}] = r.Skipped.Why
+	}
+	line := Line{Point{of.ID, r.Digest}, text, r.Warnings, r.Scenario, at}
+	if of == r.Skipped {
+		if _, again := l.skipped[line.Point]; !again {
+			l.all = append(l.all, line)
+		}
+		l.skipped[line.Point] = of.Why
 		return nil
 	}
-	at := Point{r.Result.ID, r.Digest}
-	if has, there := l.results[at]; there && !bytes.Equal(has.Text, text) {
-		return fmt.Errorf("%s: this line differs from an earlier one of the same point", at.ID)
+	if n, there := l.results[line.Point]; there {
+		if !bytes.Equal(l.all[n].Text, text) {
+			return fmt.Errorf("%s: this line differs from %s, of the same point", of.ID, l.all[n].At)
+		}
+		return nil
 	}
-	l.results[at] = Line{text, r.Warnings}
+	l.results[line.Point] = len(l.all)
+	l.all = append(l.all, line)
 	return nil
 }
 
+// All lists the lines, each once, in their order.
+func (l *Lines) All() []Line { return l.all }
+
 // Result returns the line of a point, and whether there is one.
 func (l *Lines) Result(p Point) (line Line, is bool) {
-	line, is = l.results[p]
-	return line, is
+	n, is := l.results[p]
+	if !is {
+		return Line{}, false
+	}
+	return l.all[n], true
 }
 
 // Skipped returns why a point was skipped, and whether it was.

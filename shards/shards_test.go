@@ -89,7 +89,7 @@ func TestLines(t *testing.T) {
 		"{}\n":      "a result with its digest is expected",
 		"no JSON\n": "a line of collsim FILE --jsonl is expected",
 		"[1]\n":     "a line of collsim FILE --jsonl is expected",
-		`{"digest":"d1","result":{"id":"a","time_ps":1}}` + "\n": "differs from an earlier one",
+		`{"digest":"d1","result":{"id":"a","time_ps":1}}` + "\n": "differs from a.jsonl:1, of the same",
 	} {
 		err := l.Read("x.jsonl", strings.NewReader(text))
 		require.ErrorContains(t, err, want)

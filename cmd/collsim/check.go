@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -160,18 +161,25 @@ func (a *app) printEither(text []byte, asJSON bool) {
 }
 
 func (a *app) schemaCommand() *cobra.Command {
+	schemas := map[string]func() ([]byte, error){"scenario": scenarios.JSONSchema,
+		"results": report.JSONSchema}
 	return &cobra.Command{
-		Use:   "schema",
-		Short: "print the JSON Schema of scenarios, for editors",
+		Use:   "schema [scenario|results]",
+		Short: "print the JSON Schema of scenarios, for editors, or of results",
 		Long: "Schema prints a JSON Schema of the scenario file. An editor that knows TOML (Even " +
 			"Better TOML, Taplo) completes and checks keys with it: #:schema ./collsim.schema.json " +
-			"in the first line of a scenario.",
-		Example: "  collsim schema > collsim.schema.json",
+			"in the first line of a scenario. The schema of results is that of --json, and of a line " +
+			"of --jsonl, for programs that read them.",
+		Example: "  collsim schema > collsim.schema.json\n" +
+			"  collsim schema results > results.schema.json",
+		ValidArgs: []string{"scenario", "results"},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return &usageError{Text: fmt.Sprintf("schema takes no argument, not %q", args[0])}
+			what := append(args, "scenario")[0]
+			if schemas[what] == nil || len(args) > 1 {
+				return &usageError{Text: fmt.Sprintf("schema is of scenario or results, not of %q",
+					strings.Join(args, " "))}
 			}
-			text, err := scenarios.JSONSchema()
+			text, err := schemas[what]()
 			if err == nil {
 				a.printData(text)
 			}

@@ -16,7 +16,7 @@ func (out *outputs) claim(index int) error {
 		{out.flags.csv, s.Output.CSV, "csv"},
 		{out.flags.links, s.Output.Links, "links"},
 	} {
-		if one.flag != "" || one.name == "" {
+		if one.flag != "" || out.file(s, one.name) == "" {
 			continue
 		}
 		key := "output." + one.key

@@ -19,6 +19,6 @@
 //	runs: shards.go run.go validate.go scatter.go ncclformat.go programs.go
 //	commands: init.go initnetwork.go machines.go check.go explain.go tune.go calibrate.go
 //	  calibratenccl.go calibratetables.go verify.go convert.go
-//	  compare.go comparebits.go diagnose.go merge.go diagnosehang.go
+//	  compare.go comparebits.go diagnose.go merge.go report.go diagnosehang.go
 //	main: main.go man.go
 package main

@@ -158,9 +158,10 @@ func (out *outputs) streams() error {
 	return nil
 }
 
-// file returns the name of a file that the scenario names, relative to the scenario.
+// file returns the name of a file that the scenario names, relative to the scenario. Results that
+// are read back go where flags say alone.
 func (out *outputs) file(s *run.Scenario, name string) string {
-	if name == "" {
+	if name == "" || out.flags.fromLines {
 		return ""
 	}
 	return s.Resolve(name)

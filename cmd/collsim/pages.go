@@ -210,6 +210,9 @@ func (out *outputs) timelineParts(reports []*run.Report) (parts []page.Part) {
 		note := fmt.Sprintf("Timelines of %d of %d results follow: of each collective and algorithm "+
 			"the one in the middle. --only chooses others, up to %d of them and %d ranks.",
 			len(out.onPage), all, mostDrawn, mostRanks)
+		if out.flags.fromLines {
+			note = "Timelines need a run; these results were read back."
+		}
 		parts = append(parts, page.Part{Title: "Timelines", Note: note})
 	}
 	return append(parts, timelines(out.onPage)...)

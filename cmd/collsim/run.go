@@ -44,6 +44,8 @@ type runFlags struct {
 	shard    string
 	resume   []string
 	flags    *pflag.FlagSet
+	// fromLines says that results are read back: nothing is run
+	fromLines bool
 }
 
 func (o *runFlags) register(f *pflag.FlagSet) {

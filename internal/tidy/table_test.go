@@ -173,6 +173,7 @@ func testLibraries() []string {
 		"github.com/leanovate/gopter",
 		"github.com/cockroachdb/datadriven",
 		"github.com/rogpeppe/go-internal",
+		"github.com/santhosh-tekuri/jsonschema",
 	}
 }
 
