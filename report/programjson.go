@@ -40,7 +40,7 @@ func programFields() fields[run.ProgramResult] {
 	}).ifSet(), ownField[r]("ops", anArray(opFields().form()), opsValue, setOps))
 }
 
-// programMemory is null where it is not known how much memory the tensors of a file take.
+// programMemory makes the field of the memory, null where it is not known.
 func programMemory() field[run.ProgramResult] {
 	type r = run.ProgramResult
 	f := structField("memory", memoryFields(), func(r *r) *program.Usage { return &r.Lowered.Memory })

@@ -11,6 +11,7 @@ import (
 	"collsim/dtype"
 	"collsim/formats"
 	"collsim/formats/chakra"
+	"collsim/formats/fx"
 	"collsim/formats/simai"
 	"collsim/internal/prose"
 	"collsim/scenarios"
@@ -29,6 +30,9 @@ func (s *Scenario) filed(source *scenarios.ProgramSource, ranks int) (*scenarios
 	alike := source.Alike != "false"
 	if len(source.Files) == 1 && !alike && !strings.Contains(name, formats.RankInName) {
 		return s.oneFile(name, source, ranks)
+	}
+	if len(source.Groups) > 0 && !alike {
+		return nil, errAll
 	}
 	if len(source.Branches)+len(source.Trips) > 0 {
 		return nil, errors.New("program.branches and program.trips are for an HLO module; this is a " +
@@ -63,6 +67,9 @@ func (s *Scenario) filed(source *scenarios.ProgramSource, ranks int) (*scenarios
 	return programOfTrace(w), nil
 }
 
+// errAll refuses groups of the scenario where a file names its own.
+var errAll = errors.New("the file has all of the program; leave [[program.group]] out, or the file")
+
 // oneFile reads a module, or a workload, that all ranks do.
 func (s *Scenario) oneFile(name string, source *scenarios.ProgramSource, ranks int) (
 	*scenarios.ProgramFile, error) {
@@ -70,8 +77,14 @@ func (s *Scenario) oneFile(name string, source *scenarios.ProgramSource, ranks i
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, formats.Unreadable(err))
 	}
+	if len(source.Groups) > 0 && !fx.IsGraph(text) {
+		return nil, errAll
+	}
 	if simai.IsWorkload(text) {
 		return workload(name, text, ranks)
+	}
+	if fx.IsGraph(text) {
+		return graph(name, text, source, ranks)
 	}
 	f, known := formats.Sniff(name, text[:min(len(text), formats.HeadSize)])
 	if !known || f.Name != formats.Trace && f.Name != formats.Profile {

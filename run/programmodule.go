@@ -10,13 +10,15 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/formats"
+	"collsim/formats/fx"
 	"collsim/formats/hlo"
 	"collsim/scenarios"
 	"collsim/unit"
 )
 
-// An HLO module as a program. Its kernels read tensors that are given, one for each type and shape,
-// and each writes its own; what waits for what is said by the ops that it comes after.
+// An HLO module, or a graph of PyTorch, as a program. Its kernels read tensors that are given, one
+// for each type and shape, and each writes its own; what waits for what is said by the ops that it
+// comes after.
 
 // module reads one.
 func module(name string, text []byte, p *scenarios.ProgramSource, ranks int, limit unit.Bytes) (
@@ -38,6 +40,28 @@ func module(name string, text []byte, p *scenarios.ProgramSource, ranks int, lim
 	if len(m.Ops) == 0 {
 		return nil, fmt.Errorf("nothing in %s takes time", name)
 	}
+	return programOfModule(m), nil
+}
+
+// graph reads an FX graph of PyTorch.
+func graph(name string, text []byte, p *scenarios.ProgramSource, ranks int) (
+	*scenarios.ProgramFile, error) {
+	o := fx.Options{Ranks: ranks}
+	for _, g := range p.Groups {
+		o.Groups = append(o.Groups, fx.Group{Name: g.Name, Teams: g.Teams})
+	}
+	m, err := fx.Read(name, bytes.NewReader(text), o)
+	if err != nil {
+		return nil, errors.New(strings.ReplaceAll(err.Error(), "\n  ", "; "))
+	}
+	if len(m.Ops) == 0 {
+		return nil, fmt.Errorf("nothing in %s takes time", name)
+	}
+	return programOfModule(m), nil
+}
+
+// programOfModule converts the ops of a module to a program with groups and tensors.
+func programOfModule(m *hlo.Program) *scenarios.ProgramFile {
 	file := &scenarios.ProgramFile{Notes: m.Notes, Unplaced: true}
 	for i := range m.Ops {
 		o := &m.Ops[i]
@@ -76,7 +100,7 @@ func module(name string, text []byte, p *scenarios.ProgramSource, ranks int, lim
 		}
 		file.Ops = append(file.Ops, op)
 	}
-	return file, nil
+	return file
 }
 
 // stated converts what a scenario says of instructions.

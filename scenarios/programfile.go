@@ -85,11 +85,7 @@ func (r *run) programFile(v *view, p *ProgramPoint) (ok, given bool) {
 	}
 	source, ok := r.programSource(v, p, names)
 	source.Branches, source.Trips = branches, trips
-	tables := []string{"tensor", "op"}
-	if source.Alike == ranksAlike()[0] {
-		tables = []string{"group", "tensor", "op"}
-	}
-	for _, table := range tables {
+	for _, table := range []string{"tensor", "op"} {
 		if r.d.count("program."+table) > 0 {
 			v.fail(at, problem{"the file has all of the program", fmt.Sprintf("leave [[program.%s]] out, "+
 				"or the file", table)})
@@ -143,6 +139,7 @@ func (r *run) programSource(v *view, p *ProgramPoint, names []string) (*ProgramS
 	if slices.Contains(callOrders(), p.Order) {
 		s.Order, p.Order = p.Order, programOrders()[0]
 	}
+	s.Groups = p.Groups
 	if !ok1 || !ok2 {
 		return s, false
 	}
@@ -162,7 +159,6 @@ func (r *run) programSource(v *view, p *ProgramPoint, names []string) (*ProgramS
 			return s, false
 		}
 	}
-	s.Groups = p.Groups
 	for _, name := range p.Stages {
 		i := slices.IndexFunc(p.Groups, func(g ProgramGroup) bool { return g.Name == name })
 		if i < 0 {

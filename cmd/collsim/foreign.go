@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"collsim/formats/fx"
 	"collsim/formats/simai"
 )
 
@@ -37,6 +38,8 @@ func foreign(text []byte) (what, hint string) {
 	case has("NCCL INFO") && !bytes.Contains(text, []byte("busbw")):
 		return "a log of NCCL without a table of nccl-tests", "run one of nccl-tests; what it prints " +
 			"is for collsim calibrate --from, compare and diagnose"
+	case fx.IsGraph(text):
+		return "a graph of PyTorch is no scenario", "in a scenario: [program] file = \"FILE\""
 	case simai.IsWorkload(text):
 		return "a workload of SimAI is no scenario", "in a scenario: [program] file = \"FILE\""
 	case has("topology:", "npus_count:"):

@@ -67,6 +67,8 @@ func table() []row {
 		{path: "formats/rocmtopo", ours: "formats/system machine unit"},
 		{path: "formats/topofile",
 			ours: "formats/ncclxml formats/topom formats/rocmtopo formats/system machine"},
+		{path: "formats/fx", ours: "formats/hlo formats/internal/foreign collective dtype unit " +
+			"internal/prose"},
 		{path: "formats/simai", ours: "formats/internal/foreign collective unit"},
 		{path: "formats/splits", ours: "formats/npy formats/internal/tensor dtype unit"},
 		{path: "formats/arrays",
