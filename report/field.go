@@ -1,7 +1,5 @@
 package report
 
-import "slices"
-
 // field is a member of the JSON object of a T: its form, how it is written and how it is read.
 type field[T any] struct {
 	name     string
@@ -192,9 +190,4 @@ func (l fields[T]) all(items []T) Value {
 		v.list = append(v.list, l.write(&items[i]))
 	}
 	return v
-}
-
-// without returns a list without the field of a name.
-func (l fields[T]) without(name string) fields[T] {
-	return slices.DeleteFunc(slices.Clone(l), func(f field[T]) bool { return f.name == name })
 }

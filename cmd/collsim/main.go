@@ -109,7 +109,7 @@ func (a *app) root() *cobra.Command {
 	reading := []*cobra.Command{a.runCommand(), a.checkCommand(), a.explainCommand(),
 		a.verifyCommand(), a.validateCommand(), a.calibrateCommand(), a.tuneCommand(),
 		a.importCommand(), a.exportCommand(), compareCommand(a), diagnoseCommand(a),
-		mergeCommand(a), sweepCommand(a), reportCommand(a)}
+		mergeCommand(a), sweepCommand(a), reportCommand(a), mapCommand(a)}
 	for _, cmd := range append(reading, root) {
 		cmd.Flags().Var(&a.inputLimit, "input-limit", "read no more than `SIZE` of a file, unpacked (1 "+
 			"GiB, or input.limit of a scenario for the files that it names)")

@@ -54,7 +54,7 @@ func reportCommand(a *app) *cobra.Command {
 	f.StringVar(&o.scenario, "scenario", "", "read the scenario from `FILE`, rather than from where "+
 		"the lines say it is")
 	f.SortFlags = false
-	o.flags, o.fromLines = f, true
+	o.flags, o.flagsAlone = f, true
 	return cmd
 }
 
@@ -102,6 +102,7 @@ func reportOn(a *app, o *reportFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	out.fromLines = true
 	out.stream()
 	for i, r := range back {
 		out.begin(r.Scenario, nil)
