@@ -176,7 +176,10 @@ func listField[T, U any](name string, list fields[U], at func(*T) *[]U) field[T]
 	return field[T]{name: name, form: anArray(list.form()),
 		value: func(t *T) Value { return list.all(*at(t)) },
 		set: func(t *T, v Value) {
-			*at(t) = make([]U, len(v.list))
+			*at(t) = nil
+			if len(v.list) > 0 {
+				*at(t) = make([]U, len(v.list))
+			}
 			for i, one := range v.list {
 				list.read(one, &(*at(t))[i])
 			}

@@ -173,6 +173,7 @@ const helpText = `collsim simulates collective communication: proof, numbers, ti
   collsim verify|import|export FILE   prove, read, write schedules of others
   collsim validate|calibrate FILE     execute it for real and compare; measure
   collsim compare|diagnose A B        two logs or runs; why it is slow, or hangs
+  collsim map|report|merge|sweep …    who wins where; results read back, in parts
   collsim list|schema|version|help    what there is to try; help busbw: a term
 
   --json, --csv FILE|-             JSON instead of the table; a line a result

@@ -211,10 +211,10 @@ func allBelong(s *run.Scenario, lines []shards.Line) error {
 		case named[line.ID]:
 			return &usageError{Text: fmt.Sprintf("%s: %s means something else in %s by now, or another "+
 				"version of collsim has run it", line.At, line.ID, s.File),
-				Hint: "give the --set and --with of the run, or run it again with --resume"}
+				Hint: "give the --set, --with and --seed of the run, or run it again with --resume"}
 		default:
 			return &usageError{Text: fmt.Sprintf("%s: %s is no point of %s", line.At, line.ID, s.File),
-				Hint: "give the --set and --with of the run; --scenario names another file"}
+				Hint: "give the --set, --with and --seed of the run; --scenario names another file"}
 		}
 	}
 	return nil
