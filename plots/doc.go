@@ -21,6 +21,7 @@
 //	timelines: turns.go timeline.go rows.go classes.go bars.go gpu.go messages.go path.go legend.go
 //	  layout.go draw.go text.go
 //	charts: curves.go shades.go chartdraw.go facets.go groups.go scatter.go scatterdraw.go
+//	  heat.go
 //	data: listing.go
 //	networks: network.go networkparts.go networkread.go networkkinds.go networkplace.go
 //	  networkround.go networkdraw.go

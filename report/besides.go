@@ -1,6 +1,8 @@
 package report
 
 import (
+	"sync"
+
 	"collsim/reference"
 	"collsim/run"
 	"collsim/sim"
@@ -9,7 +11,7 @@ import (
 
 // besides lists what tables and pictures say of a result and no column has. Lines carry it, so that
 // they can be read back.
-func besides() fields[run.Result] {
+var besides = sync.OnceValue(func() fields[run.Result] {
 	type r = run.Result
 	list := fields[r]{
 		textField("network", func(r *r) *string { return &r.Network }),
@@ -47,7 +49,7 @@ func besides() fields[run.Result] {
 		list[i] = f.ifSet()
 	}
 	return list
-}
+})
 
 // heldFields lists the members of what delays a run.
 func heldFields() fields[run.Held] {

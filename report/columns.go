@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"sync"
 
 	"collsim/run"
 )
@@ -36,11 +37,14 @@ type Layout []Column
 
 // Columns lists all columns of a result, in the order of JSON. A program adds a column of its own
 // by append(report.Columns(), mine).Table(r), and likewise for JSON and CSV.
-func Columns() Layout {
+func Columns() Layout { return slices.Clone(columns()) }
+
+// columns makes the list once.
+var columns = sync.OnceValue(func() Layout {
 	return slices.Concat(pointColumns(), timeColumns(), boundColumns(), proofColumns(),
 		numberColumns(), numericsColumns(), limitColumns(), measuredColumns(), furtherColumns(),
 		callColumns(), pickedColumns(), loggedColumns(), knownColumns())
-}
+})
 
 // fact extracts the value of a column from a result.
 type fact = func(*run.Result) Value

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/csv"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -21,12 +22,7 @@ func CSV(reports ...*run.Report) ([]byte, error) { return Columns().CSV(reports.
 
 // CSV does what the function CSV does, with the columns of l.
 func (l Layout) CSV(reports ...*run.Report) ([]byte, error) {
-	l = slices.DeleteFunc(slices.Clone(l), func(c Column) bool { return c.CSV == "" })
-	slices.SortStableFunc(l, func(a, b Column) int { return cmp.Compare(a.place(), b.place()) })
-	names := []string{"scenario"}
-	for _, c := range l {
-		names = append(names, c.CSV)
-	}
+	names, l := l.inCSV()
 	programs := slices.ContainsFunc(reports, func(r *run.Report) bool { return len(r.Programs) > 0 })
 	var further []programColumn
 	if programs {
@@ -38,10 +34,7 @@ func (l Layout) CSV(reports ...*run.Report) ([]byte, error) {
 	lines := [][]string{names}
 	for _, r := range reports {
 		for _, result := range r.Results {
-			line := []string{harmless(r.Scenario.File)}
-			for _, c := range l {
-				line = append(line, c.spelt(result))
-			}
+			line := l.csvLine(r.Scenario, result)
 			lines = append(lines, append(line, make([]string, len(further))...))
 		}
 		for _, result := range r.Programs {
@@ -56,6 +49,41 @@ func (l Layout) CSV(reports ...*run.Report) ([]byte, error) {
 		}
 	}
 	return csvOf(lines)
+}
+
+// inCSV returns the names of the columns of CSV, and the columns in their order.
+func (l Layout) inCSV() (names []string, ordered Layout) {
+	l = slices.DeleteFunc(slices.Clone(l), func(c Column) bool { return c.CSV == "" })
+	slices.SortStableFunc(l, func(a, b Column) int { return cmp.Compare(a.place(), b.place()) })
+	names = []string{"scenario"}
+	for _, c := range l {
+		names = append(names, c.CSV)
+	}
+	return names, l
+}
+
+// csvLine returns the cells of a result.
+func (l Layout) csvLine(s *run.Scenario, r *run.Result) []string {
+	line := append(make([]string, 0, 1+len(l)), harmless(s.File))
+	for _, c := range l {
+		line = append(line, c.spelt(r))
+	}
+	return line
+}
+
+// CSVStream returns a function that writes the line of a result, as CSV has it where there are no
+// programs; it has written the names. An error is that of writing.
+func CSVStream(w io.Writer) (take func(*run.Scenario, *run.Result) error, err error) {
+	names, l := columns().inCSV()
+	out := csv.NewWriter(w)
+	line := func(cells []string) error {
+		if err := out.Write(cells); err != nil {
+			return err
+		}
+		out.Flush()
+		return out.Error()
+	}
+	return func(s *run.Scenario, r *run.Result) error { return line(l.csvLine(s, r)) }, line(names)
 }
 
 // place returns the sort key of a column in CSV. Place 0 wraps around to the largest key, the last.

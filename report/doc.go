@@ -23,5 +23,5 @@
 //	commands: estimatetext.go measuredtext.go calibratetext.go calibratejson.go calibratenccl.go
 //	  tunetext.go importtext.go comparetext.go diagnose.go
 //	  hang.go hangfinding.go hangtable.go hangjson.go
-//	pages: grid.go hanggrid.go
+//	pages: grid.go hanggrid.go winners.go
 package report

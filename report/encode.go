@@ -1,8 +1,6 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -21,15 +19,10 @@ func encode(v Value) ([]byte, error) {
 
 // encodeLine writes a value in one line, without blanks, and with a newline at the end.
 func encodeLine(v Value) ([]byte, error) {
-	text, err := encode(v)
-	if err != nil {
-		return nil, err
+	if x, found := v.infinite(); found {
+		return nil, fmt.Errorf("JSON has no number %v", x)
 	}
-	var b bytes.Buffer
-	if err := json.Compact(&b, text); err != nil {
-		return nil, err
-	}
-	return append(b.Bytes(), '\n'), nil
+	return append(v.spelt(nil, ""), '\n'), nil
 }
 
 // infinite finds a number that JSON cannot hold.
@@ -50,7 +43,8 @@ func (v Value) infinite() (x float64, found bool) {
 	return 0, false
 }
 
-// spelt appends a value in JSON. line is a newline and the indent of the lines that it writes.
+// spelt appends a value in JSON. line is a newline and the indent of the lines that it writes; if
+// it is empty, there are no blanks and no lines.
 func (v Value) spelt(b []byte, line string) []byte {
 	switch v.kind {
 	case isBool:
@@ -67,7 +61,11 @@ func (v Value) spelt(b []byte, line string) []byte {
 		})
 	case isObject:
 		return within(b, "{}", line, v.members, func(b []byte, m member, line string) []byte {
-			return m.value.spelt(append(appendText(b, m.name), ": "...), line)
+			b = append(appendText(b, m.name), ':')
+			if line != "" {
+				b = append(b, ' ')
+			}
+			return m.value.spelt(b, line)
 		})
 	}
 	return append(b, "null"...)
@@ -80,6 +78,10 @@ func within[T any](b []byte, brackets, line string, items []T,
 	for i, item := range items {
 		if i > 0 {
 			b = append(b, ',')
+		}
+		if line == "" {
+			b = each(b, item, "")
+			continue
 		}
 		b = each(append(append(b, line...), "  "...), item, line+"  ")
 	}

@@ -1,7 +1,5 @@
 package report
 
-import "slices"
-
 // field is a member of the JSON object of a T: its form, how it is written and how it is read.
 type field[T any] struct {
 	name     string
@@ -178,7 +176,10 @@ func listField[T, U any](name string, list fields[U], at func(*T) *[]U) field[T]
 	return field[T]{name: name, form: anArray(list.form()),
 		value: func(t *T) Value { return list.all(*at(t)) },
 		set: func(t *T, v Value) {
-			*at(t) = make([]U, len(v.list))
+			*at(t) = nil
+			if len(v.list) > 0 {
+				*at(t) = make([]U, len(v.list))
+			}
 			for i, one := range v.list {
 				list.read(one, &(*at(t))[i])
 			}
@@ -192,9 +193,4 @@ func (l fields[T]) all(items []T) Value {
 		v.list = append(v.list, l.write(&items[i]))
 	}
 	return v
-}
-
-// without returns a list without the field of a name.
-func (l fields[T]) without(name string) fields[T] {
-	return slices.DeleteFunc(slices.Clone(l), func(f field[T]) bool { return f.name == name })
 }

@@ -162,15 +162,15 @@ func seedText(points []*scenarios.Point) string {
 }
 
 // deviceText names a device, and its figures that differ from its preset.
-func deviceText(d device.Device) string {
+func deviceText(d *device.Device) string {
 	text := "device " + d.Name
 	preset, err := device.Lookup(d.Name)
 	if err != nil {
 		return text
 	}
 	for _, f := range device.Figures() {
-		if strings.HasPrefix(f.Key, "device.") && !f.Same(&d, &preset) {
-			text += fmt.Sprintf(", %s %s", f.Name, f.Print(&d))
+		if strings.HasPrefix(f.Key, "device.") && !f.Same(d, &preset) {
+			text += fmt.Sprintf(", %s %s", f.Name, f.Print(d))
 		}
 	}
 	if n := len(d.Ranges); n > 0 {

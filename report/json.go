@@ -23,26 +23,27 @@ func (l Layout) JSON(reports ...*run.Report) ([]byte, error) {
 // has of each scenario, with the numbers of results and programs in place of these.
 func JSONSummary(reports ...*run.Report) ([]byte, error) {
 	return encodeLine(object(members{{"summary", listOf(reports, func(r *run.Report) Value {
-		return summed(Columns().report(r), len(r.Results), len(r.Programs))
+		return summaryFields().write(r)
 	})}}))
 }
 
-// JSONMerged writes the line that JSONSummary writes of a report with as many results.
-func JSONMerged(r *run.Report, results int) ([]byte, error) {
-	return encodeLine(object(members{{"summary", array(summed(Columns().report(r), results, 0))}}))
-}
-
-// summed puts numbers in place of the results and programs of a report.
-func summed(report Value, results, programs int) Value {
-	for i := range report.members {
-		switch report.members[i].name {
+// summaryFields lists the members of a report with the numbers of results and programs in place of
+// these.
+func summaryFields() fields[run.Report] {
+	list := columns().reportFields()
+	for i, f := range list {
+		switch f.name {
 		case "results":
-			report.members[i].value = Int(results)
+			list[i] = derivedField(f.name, aWhole(), func(r *run.Report) Value {
+				return Int(len(r.Results) + r.Dropped)
+			})
 		case "programs":
-			report.members[i].value = Int(programs)
+			list[i] = derivedField(f.name, aWhole(), func(r *run.Report) Value {
+				return Int(len(r.Programs))
+			}).ifSet()
 		}
 	}
-	return report
+	return list
 }
 
 // oneOrAll returns the value of a single item, or a list of the values of several.

@@ -18,7 +18,7 @@ func JSONLine(s *run.Scenario, r *run.Result) ([]byte, error) {
 	if len(r.Warnings) > 0 {
 		line = append(line, member{"warnings", listOf(r.Warnings, Text)})
 	}
-	return encodeLine(object(append(line, member{"result", Columns().result(r)},
+	return encodeLine(object(append(line, member{"result", columns().result(r)},
 		member{"table", besides().write(r)})))
 }
 
@@ -56,14 +56,13 @@ func lineForm(name string, form, table Form, warned bool) Form {
 	return f
 }
 
-// The forms of the lines about results, programs and points that were skipped.
+// The forms of the lines about results and programs.
 func resultLine() Form {
 	return lineForm("result", Columns().form(), besides().form(), true)
 }
 func programLine() Form {
 	return lineForm("program", programFields().form(), programBesides().form(), false)
 }
-func skipLine() Form { return lineForm("skipped", skipFields().form(), Form{}, false) }
 
 // form describes a result.
 func (l Layout) form() Form {
@@ -90,7 +89,7 @@ func ReadResult(p *scenarios.Point, line []byte) (*run.Result, error) {
 		return nil, errors.New("result.hw: it was executed, and such results are not read: " +
 			"collsim validate prints a table of them")
 	}
-	for _, c := range Columns() {
+	for _, c := range columns() {
 		if one := of.get(strings.Split(c.Key, ".")...); one.kind != isNull && c.Set != nil {
 			c.Set(r, one)
 		}
@@ -99,7 +98,7 @@ func ReadResult(p *scenarios.Point, line []byte) (*run.Result, error) {
 	for _, one := range v.get("warnings").list {
 		r.Warnings = append(r.Warnings, one.text)
 	}
-	return r, same(firstDifferent("result", of, Columns().result(r)))
+	return r, same(firstDifferent("result", of, columns().result(r)))
 }
 
 // ReadProgram reads the result of a program from a line that JSONProgramLine has written.

@@ -65,12 +65,7 @@ func NewPivot(column, across string, list ...*run.Scenario) (*Pivot, error) {
 		for _, one := range s.Programs {
 			p.points = append(p.points, pointOf{s, one.Point})
 		}
-		for _, one := range s.Points {
-			p.points = append(p.points, pointOf{s, one})
-			if one.Gradient != scenarios.NoGradient {
-				p.points = append(p.points, pointOf{s, one.Backward()})
-			}
-		}
+		p.add(s)
 	}
 	all := p.dimensions(across == "count")
 	if err := p.turn(all, across); err != nil {
@@ -83,6 +78,21 @@ func NewPivot(column, across string, list ...*run.Scenario) (*Pivot, error) {
 		}
 	}
 	return p, p.clash()
+}
+
+// add adds the points of a scenario's collectives.
+func (p *Pivot) add(s *run.Scenario) {
+	for _, one := range s.Points {
+		p.points = append(p.points, pointOf{s, one})
+		if one.Gradient != scenarios.NoGradient {
+			p.points = append(p.points, pointOf{s, one.Backward()})
+		}
+	}
+}
+
+// ranksDimension makes the key of the number of all ranks.
+func ranksDimension() dimension {
+	return dimension{"ranks", func(o pointOf) label { return plain(o.point.Topology.Ranks) }}
 }
 
 // choose finds the column with a name.
@@ -246,7 +256,7 @@ func (p *Pivot) turn(all []dimension, across string) error {
 			}
 		}
 	}
-	ranks := dimension{"ranks", func(o pointOf) label { return plain(o.point.Topology.Ranks) }}
+	ranks := ranksDimension()
 	word := lastWord(across)
 	at := slices.IndexFunc(all, func(d dimension) bool { return d.name == across || d.name == word })
 	switch {

@@ -8,13 +8,13 @@ func JSONSchema() ([]byte, error) {
 		skipFields().form().named("skipped")}
 	result, program, skipped := defined[0].ref(), defined[1].ref(), defined[2].ref()
 	report := Columns().reportFields().form()
-	summary := Columns().reportFields().form()
+	summary := summaryFields().form()
 	for i, m := range report.Members {
 		switch m.Name {
 		case "results":
-			report.Members[i].Form, summary.Members[i].Form = anArray(result), aWhole()
+			report.Members[i].Form = anArray(result)
 		case "programs":
-			report.Members[i].Form, summary.Members[i].Form = anArray(program), aWhole()
+			report.Members[i].Form = anArray(program)
 		case "skipped":
 			report.Members[i].Form, summary.Members[i].Form = anArray(skipped), anArray(skipped)
 		}

@@ -25,6 +25,9 @@ type RunOptions struct {
 	// points, never by two goroutines at once; nil is not called. A backward pass is a result of
 	// its own (Result.Gradient), behind the forward one.
 	Done func(*Result)
+	// Drop has the report count results instead of keeping them: Done has had each. A run then needs
+	// no memory for results that are done.
+	Drop bool
 	// Program is the same for the programs of the scenario, which follow its points.
 	Program func(*ProgramResult)
 	// Phase is called when a phase of a point begins, and ended when that phase ends, by several
@@ -83,13 +86,20 @@ type Report struct {
 	Scenario *Scenario
 	Results  []*Result // in the order of the points; fewer if the run was interrupted
 	Programs []*ProgramResult
+	Dropped  int    // results that are not kept (RunOptions.Drop)
 	Skipped  []Skip // of the algorithms that "all" stands for, those that cannot do it
 	Warnings []string
 	Misses   []string // of a validation: what is outside of the scenario's tolerance
+
+	droppedBad      bool     // a check of a dropped result has failed
+	droppedWarnings []string // of dropped results
 }
 
 // Good reports whether no check has failed.
 func (r *Report) Good() bool {
+	if r.droppedBad {
+		return false
+	}
 	for _, result := range r.Results {
 		if !result.Good() {
 			return false
@@ -111,7 +121,9 @@ func (r *Report) Good() bool {
 // report is nil if there is no result.
 func (s *Scenario) Run(ctx context.Context, o RunOptions) (report *Report, err error) {
 	defer func() { err = s.located(err) }()
-	c := &pool{s: s, options: o, done: make(chan outcome, len(s.Points)),
+	report = &Report{Scenario: s}
+	c := &pool{s: s, options: o, report: report, done: make(chan outcome, ahead),
+		gone:   make(chan struct{}),
 		shared: shared{reports: map[string]func() (reference.Report, error){}}}
 	workers := 0
 	c.known, workers, c.spare, err = s.workers(o.stages(), runtime.GOMAXPROCS(0))
@@ -122,24 +134,15 @@ func (s *Scenario) Run(ctx context.Context, o RunOptions) (report *Report, err e
 	for range workers {
 		go c.work(ctx)
 	}
-	results, err := c.collect(ctx)
-	report = &Report{Scenario: s}
-	for _, r := range results {
-		for _, row := range r.rows() {
-			if row.skipped != "" {
-				report.Skipped = append(report.Skipped, Skip{Point: row.Point, Why: row.skipped})
-				continue
-			}
-			report.Results = append(report.Results, row)
-		}
-	}
-	if err == nil && len(report.Results) == 0 && len(report.Skipped) > 0 && s.partOf == 0 {
+	err = c.collect(ctx)
+	none := len(report.Results)+report.Dropped == 0
+	if err == nil && none && len(report.Skipped) > 0 && s.partOf == 0 {
 		return nil, report.nothing()
 	}
 	if err == nil {
 		report.Programs, err = s.runPrograms(ctx, o)
 	}
-	if err != nil && !errors.Is(err, ctx.Err()) && len(report.Results)+len(report.Programs) == 0 {
+	if err != nil && !errors.Is(err, ctx.Err()) && none && len(report.Programs) == 0 {
 		return nil, err
 	}
 	report.warn()
@@ -169,6 +172,7 @@ func (r *Report) nothing() error {
 type pool struct {
 	s       *Scenario
 	options RunOptions
+	report  *Report
 	next    atomic.Int64 // point to take
 	stop    atomic.Bool  // take no more
 	working atomic.Int32
@@ -176,8 +180,12 @@ type pool struct {
 	spare   bool // a point may use two processors
 	numbers sync.Mutex
 	shared  shared
-	done    chan outcome // holds all points: no worker blocks
+	done    chan outcome
+	gone    chan struct{} // closed when nobody takes outcomes any longer
 }
+
+// ahead limits the results that wait to be taken: each takes memory.
+const ahead = 16
 
 type outcome struct {
 	point  int
@@ -211,7 +219,11 @@ func (c *pool) work(ctx context.Context) {
 		if o.err != nil || o.panics != nil {
 			c.stop.Store(true)
 		}
-		c.done <- o
+		select {
+		case c.done <- o:
+		case <-c.gone:
+			return
+		}
 	}
 }
 
@@ -226,10 +238,11 @@ func attempt(r *runner, p *scenarios.Point) (o outcome) {
 	return o
 }
 
-// collect gathers what the workers have done. Points are taken in order, so the first that fails is
-// the same in every run.
-func (c *pool) collect(ctx context.Context) ([]*Result, error) {
-	results := make([]*Result, len(c.s.Points))
+// collect gathers what the workers have done in the report. Points are taken in order, so the first
+// that fails is the same in every run.
+func (c *pool) collect(ctx context.Context) error {
+	defer close(c.gone)
+	results := make([]*Result, len(c.s.Points)) // that are done and wait for those before them
 	failed := outcome{point: len(results)}
 	told := 0
 	for {
@@ -238,47 +251,61 @@ func (c *pool) collect(ctx context.Context) ([]*Result, error) {
 			switch {
 			case !more && failed.panics != nil:
 				panic(fmt.Sprintf("%v\n\n%s", failed.panics, failed.stack))
-			case !more && failed.err == nil && ctx.Err() == nil:
-				return results, nil
-			case !more && failed.err == nil:
-				return c.finished(results, told), ctx.Err()
+			case !more && failed.err == nil && ctx.Err() != nil:
+				c.deliverAll(results)
+				return ctx.Err()
 			case !more:
-				return results[:failed.point], failed.err
+				return failed.err
 			case o.result == nil && o.point < failed.point:
 				failed = o
 			}
 			results[o.point] = o.result
 		case <-ctx.Done():
-			return c.finished(results, told), ctx.Err()
+			c.deliverAll(results)
+			return ctx.Err()
 		}
 		for told < len(results) && results[told] != nil {
-			c.tell(results[told])
+			c.deliver(results[told])
+			results[told] = nil
 			told++
 		}
 	}
 }
 
-func (c *pool) tell(r *Result) {
+// deliver takes in a result, and that of its backward pass.
+func (c *pool) deliver(r *Result) {
 	for _, row := range r.rows() {
-		if c.options.Done != nil && row.skipped == "" {
+		if row.skipped != "" {
+			c.report.Skipped = append(c.report.Skipped, Skip{Point: row.Point, Why: row.skipped})
+			continue
+		}
+		if c.options.Done != nil {
 			c.options.Done(row)
+		}
+		c.report.take(row, c.options.Drop)
+	}
+}
+
+// deliverAll takes in the results that exist, in the order of the points.
+func (c *pool) deliverAll(results []*Result) {
+	for _, r := range results {
+		if r != nil {
+			c.deliver(r)
 		}
 	}
 }
 
-// finished returns the results that exist, in the order of the points. It calls Done for those
-// from the given index on; it has been called for those before.
-func (c *pool) finished(results []*Result, told int) (list []*Result) {
-	for i, r := range results {
-		if r == nil {
-			continue
-		}
-		if i >= told {
-			c.tell(r)
-		}
-		list = append(list, r)
+// take keeps a result, or counts it.
+func (r *Report) take(row *Result, drop bool) {
+	if !drop {
+		r.Results = append(r.Results, row)
+		return
 	}
-	return list
+	r.Dropped++
+	r.droppedBad = r.droppedBad || !row.Good()
+	for _, w := range row.Warnings {
+		r.droppedWarnings = append(r.droppedWarnings, row.Point.ID+": "+w)
+	}
 }
 
 // RunPoint carries out one point of the scenario.
@@ -294,7 +321,7 @@ func (s *Scenario) RunPoint(p *scenarios.Point, o RunOptions) (result *Result, e
 
 // warn gathers the notes on the scenario and the warnings of all results.
 func (r *Report) warn() {
-	r.Warnings = append(r.Warnings, r.Scenario.Notes...)
+	r.Warnings = append(append(r.Warnings, r.Scenario.Notes...), r.droppedWarnings...)
 	for _, result := range r.Results {
 		for _, w := range result.Warnings {
 			r.Warnings = append(r.Warnings, result.Point.ID+": "+w)

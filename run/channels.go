@@ -86,7 +86,7 @@ func (s *Scenario) withChannels(p *scenarios.Point, a scenarios.Algorithm) scena
 		return a
 	}
 	a.Channels = 1
-	d := &p.Device
+	d := p.Device
 	if d.LaneRate >= unit.Unlimited || d.Channels <= 1 {
 		return a
 	}

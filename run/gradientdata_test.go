@@ -262,7 +262,7 @@ numbers = false
 		require.NoError(t, err)
 		graph, err := back.Point.Topology.Graph()
 		require.NoError(t, err)
-		ran, err := sim.Run(twice, sim.Env{Graph: graph, Device: back.Point.Device, Slots: 8},
+		ran, err := sim.Run(twice, sim.Env{Graph: graph, Device: *back.Point.Device, Slots: 8},
 			sim.Options{})
 		require.NoError(t, err)
 		require.Equal(t, ran.Time, back.Time, c.algorithm)

@@ -35,7 +35,7 @@ func ncclNodes(p *scenarios.Point, perNode int) (f nccl.Facts, ok bool) {
 	nodes := p.Topology.NodeFacts()
 	f = nccl.Facts{Device: p.Device.Name, SM: model.SM, GPUs: perNode, Joined: "pcie",
 		AMD:  model.SM >= 80 && model.SM < 90,
-		PCIe: gigabytes(system.PCIeRate(p.Device))}
+		PCIe: gigabytes(system.PCIeRate(*p.Device))}
 	if nodes.Machine != nil {
 		ofMachine(&f, nodes.Machine, &model)
 	} else if model.Board == "switch" || strings.HasPrefix(model.Name, "v100-") && model.Links > 0 {

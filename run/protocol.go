@@ -26,12 +26,12 @@ type hops struct {
 // where it is NCCL's and the device knows them.
 func (r *runner) env(p *scenarios.Point, s *schedule.Schedule) sim.Env {
 	env := envOf(p, r.network.graph)
-	row, ok := protocolOf(&p.Device, s.Protocol)
+	row, ok := protocolOf(p.Device, s.Protocol)
 	if leave := s.Protocol.Leave; leave != schedule.LeaveByRoute {
 		env.Graph = r.leaving(p, leave)
 	}
 	if !ok {
-		env.Device.Launch += rampOfOurs(&p.Device, s)
+		env.Device.Launch += rampOfOurs(p.Device, s)
 		return env
 	}
 	env.Device.Launch, env.Device.GPU.LaunchLatency = row.BaseOf(callBytes(s)), 0

@@ -261,7 +261,7 @@ func (r *runner) simulate(s *schedule.Schedule, env sim.Env, o sim.Options,
 
 // envOf returns where a point runs whose schedule has no protocol, on the network of a graph.
 func envOf(p *scenarios.Point, g *topology.Graph) sim.Env {
-	env := sim.Env{Graph: g, Device: p.Device, Segment: p.Sim.Segment,
+	env := sim.Env{Graph: g, Device: *p.Device, Segment: p.Sim.Segment,
 		Slots: p.Sim.Slots, Start: p.Topology.Starts}
 	if p.Sim.Sharing == scenarios.FIFO {
 		env.Sharing = sim.FIFO

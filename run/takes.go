@@ -137,7 +137,7 @@ func graphOf(p *scenarios.Point) *topology.Graph {
 // sweeps reports whether ranks are swept, if nothing in their order forbids it: only messages are
 // sent, and lanes wait until they have left.
 func sweeps(s *schedule.Schedule, p *scenarios.Point) bool {
-	d, e := &p.Device, p.Sim.Engine
+	d, e := p.Device, p.Sim.Engine
 	return e == scenarios.SweepEngine || e == scenarios.BestEngine && s.Group != nil &&
 		s.Spec.Ranks >= sim.SweptFrom && p.Teams == nil && d.GPU.SMs == 0 && !d.Offload &&
 		d.SendBuffer == 0 && d.EagerLimit == 0 && !s.OneSided()

@@ -42,6 +42,6 @@ func TestEveryFigureWithAKeyIsRead(t *testing.T) {
 		require.NoError(t, err, f.Key)
 		var want device.Device
 		require.NoError(t, f.Set(&want, f.Example))
-		require.True(t, f.Same(&want, &s.Points[0].Device), f.Key)
+		require.True(t, f.Same(&want, s.Points[0].Device), f.Key)
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
+	"strconv"
 )
 
 // Digest returns 16 hexadecimal digits of what a point means: of all its values, whichever file or
@@ -20,54 +20,61 @@ func (p *Point) Digest(version string) string {
 }
 
 func digestOf(v any, version string) string {
-	h := sha256.New()
-	fmt.Fprintln(h, version)
-	digest(h, reflect.ValueOf(v))
-	return hex.EncodeToString(h.Sum(nil))[:16]
+	sum := sha256.Sum256(digest(append([]byte(version), '\n'), reflect.ValueOf(v)))
+	return hex.EncodeToString(sum[:])[:16]
 }
 
-// digest writes a value and all that it refers to. Types and lengths are written, too, so that
+// digest appends a value and all that it refers to. Types and lengths are written, too, so that
 // different values never give the same text. A field with the tag digest:"-" is left out, since it
 // follows from others.
-func digest(w io.Writer, v reflect.Value) {
+func digest(b []byte, v reflect.Value) []byte {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if v.IsNil() {
-			fmt.Fprint(w, "nil;")
-			return
+			return append(b, "nil;"...)
 		}
-		digest(w, v.Elem())
+		return digest(b, v.Elem())
 	case reflect.Struct:
-		fmt.Fprintf(w, "%s{", v.Type())
+		t := v.Type()
+		b = append(append(b, t.String()...), '{')
 		for i := range v.NumField() {
-			if field := v.Type().Field(i); field.Tag.Get("digest") != "-" {
-				fmt.Fprintf(w, "%s:", field.Name)
-				digest(w, v.Field(i))
+			if field := t.Field(i); field.Tag.Get("digest") != "-" {
+				b = digest(append(append(b, field.Name...), ':'), v.Field(i))
 			}
 		}
-		fmt.Fprint(w, "}")
+		return append(b, '}')
 	case reflect.Slice, reflect.Array:
-		fmt.Fprintf(w, "[%d:", v.Len())
+		b = append(strconv.AppendInt(append(b, '['), int64(v.Len()), 10), ':')
 		for i := range v.Len() {
-			digest(w, v.Index(i))
+			b = digest(b, v.Index(i))
 		}
-		fmt.Fprint(w, "]")
+		return append(b, ']')
 	case reflect.String:
-		fmt.Fprintf(w, "%q;", v.String())
+		return append(strconv.AppendQuote(b, v.String()), ';')
+	case reflect.Bool:
+		return append(strconv.AppendBool(b, v.Bool()), ';')
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return append(strconv.AppendInt(b, v.Int(), 10), ';')
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return append(strconv.AppendUint(b, v.Uint(), 10), ';')
+	case reflect.Float32, reflect.Float64:
+		return append(strconv.AppendFloat(b, v.Float(), 'g', -1, 64), ';')
 	case reflect.Map:
-		keys := v.MapKeys()
-		slices.SortFunc(keys, func(a, b reflect.Value) int {
-			return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
-		})
-		fmt.Fprintf(w, "[%d:", len(keys))
-		for _, key := range keys {
-			digest(w, key)
-			digest(w, v.MapIndex(key))
-		}
-		fmt.Fprint(w, "]")
-	case reflect.Func, reflect.Chan:
-		panic("scenarios: a point has a " + v.Kind().String())
+		return digestMap(b, v)
 	default:
-		fmt.Fprintf(w, "%v;", v)
+		panic("scenarios: a point has a " + v.Kind().String())
 	}
+}
+
+// digestMap appends the keys and values of a map, sorted by key.
+func digestMap(b []byte, v reflect.Value) []byte {
+	keys := v.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int {
+		return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
+	})
+	b = append(strconv.AppendInt(append(b, '['), int64(len(keys)), 10), ':')
+	for _, key := range keys {
+		b = digest(digest(b, key), v.MapIndex(key))
+	}
+	return append(b, ']')
 }

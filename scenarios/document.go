@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"collsim/device"
 	"collsim/internal/ncclnames"
 	"collsim/internal/nearest"
 
@@ -24,11 +25,12 @@ type Document struct {
 	leaves   map[string]*leaf // by numbered path: "collective[1].bytes"
 	order    []*leaf          // in the order of the file
 	sweeps   []sweep
-	sets     []sweep         // of --set sweep.…, until the file's are known
-	fixed    map[string]bool // numbered paths of what --set and other files have replaced
-	replaced []string        // by other files, as "path=value"
-	meant    map[string]bool // numbered paths that a misspelt key most likely stands for
-	variants []*Document     // the scenario as each of its variants has it
+	sets     []sweep          // of --set sweep.…, until the file's are known
+	fixed    map[string]bool  // numbered paths of what --set and other files have replaced
+	replaced []string         // by other files, as "path=value"
+	meant    map[string]bool  // numbered paths that a misspelt key most likely stands for
+	variants []*Document      // the scenario as each of its variants has it
+	devices  []*device.Device // the last that points have
 
 	// ask asks a question that a key needs before others can be read; nil outside of Points.
 	ask func(Topic, *Point) (Answer, bool)

@@ -127,15 +127,10 @@ func (r *run) walk(number int, axes []axis) []*Point {
 	used := map[string]bool{} // by the point at hand
 	for {
 		clear(used)
-		v := &view{d: r.d, at: map[string]item{}, used: used}
-		for i, a := range axes {
-			for _, at := range a.places {
-				v.at[at] = a.items[pick[i]]
-			}
-		}
+		v := r.viewAt(axes, pick, used)
 		if p := r.point(v, number, r.network(v, axes)); p != nil && !p.repeats(axes, pick) {
 			p.identity(axes, pick)
-			r.views[p] = v
+			r.views[p] = r.again(v, axes, pick)
 			if idle := r.idleAxes(axes, used); idle != nil {
 				r.idles[p] = idle
 			}
@@ -145,6 +140,29 @@ func (r *run) walk(number int, axes []axis) []*Point {
 		if len(r.d.errs.list) > maxTrouble || !next(pick, axes) {
 			return points
 		}
+	}
+}
+
+// viewAt returns the document with one value of each axis.
+func (r *run) viewAt(axes []axis, pick []int, used map[string]bool) *view {
+	v := &view{d: r.d, at: map[string]item{}, used: used}
+	for i, a := range axes {
+		for _, at := range a.places {
+			v.at[at] = a.items[pick[i]]
+		}
+	}
+	return v
+}
+
+// again returns a function that makes a view once more: there are many points, and few of them are
+// in an error.
+func (r *run) again(v *view, axes []axis, pick []int) func() *view {
+	pick = slices.Clone(pick)
+	named := v.named
+	return func() *view {
+		v := r.viewAt(axes, pick, map[string]bool{})
+		v.named = named
+		return v
 	}
 }
 

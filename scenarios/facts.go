@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"collsim/collective"
+	"collsim/device"
 	"collsim/machine"
 	"collsim/unit"
 )
@@ -102,7 +103,7 @@ type run struct {
 	used       map[string]bool // keys that had a meaning for some point
 	common     map[string]bool // and for all of them: those of the scenario as a whole
 	idles      map[*Point][]idleAxis
-	views      map[*Point]*view // the document as each point sees it
+	views      map[*Point]func() *view // the document as each point sees it
 	networks   map[string]usedNetwork
 	checked    map[named]*problem
 }
@@ -113,7 +114,8 @@ func newRun(d *Document, known Facts) *run {
 	r := &run{d: &own, algorithms: known.Algorithms, libraries: known.Libraries,
 		answers: map[questionKey]Answer{}, asked: map[questionKey]bool{}, used: map[string]bool{},
 		common: map[string]bool{}, idles: map[*Point][]idleAxis{},
-		views: map[*Point]*view{}, networks: map[string]usedNetwork{}, checked: map[named]*problem{}}
+		views: map[*Point]func() *view{}, networks: map[string]usedNetwork{},
+		checked: map[named]*problem{}}
 	own.ask = r.ask
 	for _, a := range known.Answers {
 		r.answers[a.Question.key] = a
@@ -127,6 +129,11 @@ func (r *run) ask(about Topic, p *Point) (Answer, bool) { return r.askOf(about, 
 
 // askOf returns the answer to a question about a program's file, as ask does.
 func (r *run) askOf(about Topic, p *Point, source *ProgramSource) (Answer, bool) {
+	if p.Device == nil { // the topic needs none
+		whole := *p
+		whole.Device = &device.Device{}
+		p = &whole
+	}
 	key := questionKey{topic: about, spec: p.Spec.Key(), algorithm: p.Algorithm.String(),
 		teams: teams{lists: p.Teams}.String(), whole: p.Whole, input: p.Data.Input,
 		device: p.Device.Name}

@@ -39,7 +39,7 @@ type Scenario struct {
 	Known       []Known  // reasons why results miss
 	Notes       []string // what was done to the input, as rounding down: one line each
 
-	views map[string]*view // of the points of a file, by ID
+	views map[string]func() *view // how points of a file see it, by ID
 }
 
 // Output names the files to write; empty for none. Timeline, Trace and Curves may have a name for
@@ -137,7 +137,7 @@ func (d *Document) Points(known Facts) (*Scenario, []Question, error) {
 		ofPrograms = append(ofPrograms, p.Point)
 	}
 	s.Notes = append(s.Notes, r.idleNotes(ofPrograms)...)
-	s.views = map[string]*view{}
+	s.views = map[string]func() *view{}
 	for _, p := range s.Points {
 		s.views[p.ID] = r.views[p]
 	}

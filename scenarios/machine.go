@@ -106,7 +106,7 @@ func (v *view) machineGiven() *machine.Machine {
 	it, _ = v.given("device.preset")
 	name, _ := it.value.(string)
 	answer, known := v.d.ask(WhichMachine, &Point{Data: Files{Input: file},
-		Device: device.Device{Name: name}})
+		Device: &device.Device{Name: name}})
 	if answer.Err != nil {
 		v.fail(machineFile, problem{text: answer.Err.Error()})
 	}

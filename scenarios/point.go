@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"reflect"
 	"slices"
 
 	"collsim/collective"
@@ -33,8 +34,8 @@ type Point struct {
 	// come out. They are the Data of Backward.
 	GradientData Files
 	Algorithm    Algorithm
-	Topology     *Topology // shared by all points that have it
-	Device       device.Device
+	Topology     *Topology      // shared by all points that have it
+	Device       *device.Device // shared by all points that have it, and never changed
 	Sim          Sim
 	Check        Check
 	Benchmark    Benchmark
@@ -139,7 +140,7 @@ func runKeys() []Key {
 
 // point puts a view together for one collective, nil if something is wrong with it.
 func (r *run) point(v *view, number int, network *Topology) *Point {
-	p := &Point{Number: number, Topology: network}
+	p := &Point{Number: number, Topology: network, Device: &device.Device{}}
 	ok := v.machine(p)
 	at := numbered("collective", number) + "."
 	given := v.fill(at[:len(at)-1], p)
@@ -196,12 +197,27 @@ func (r *run) point(v *view, number int, network *Topology) *Point {
 // machine reads device, sim, check and seed.
 func (v *view) machine(p *Point) bool {
 	p.Seed, _ = fetchOr(v, "seed", int64(0))
-	ok := v.device(&p.Device)
+	var d device.Device
+	ok := v.device(&d)
+	p.Device = v.d.sharedDevice(d)
 	p.Sim.Slots = p.Device.Slots
 	ok = v.sim(&p.Sim) && ok
 	v.fill("check", &p.Check)
 	ok = v.library(p) && ok
 	return v.hardware(&p.Hardware) && ok
+}
+
+// sharedDevice returns one device for equal ones of points that follow one another closely: a sweep
+// of many points has few.
+func (d *Document) sharedDevice(of device.Device) *device.Device {
+	const most = 8
+	for _, one := range d.devices {
+		if reflect.DeepEqual(one, &of) {
+			return one
+		}
+	}
+	d.devices = append([]*device.Device{&of}, d.devices[:min(len(d.devices), most-1)]...)
+	return &of
 }
 
 // device reads a preset and the figures that replace its own.

@@ -60,7 +60,7 @@ func TestDefaults(t *testing.T) {
 		Type: dtype.Float32, Ranks: 8, Count: 1 << 18}, p.Spec)
 	require.Equal(t, unit.MiB, p.Asked)
 	require.Equal(t, Algorithm{Name: "ring", Slices: 1}, p.Algorithm)
-	require.Equal(t, device.Ideal(), p.Device)
+	require.Equal(t, device.Ideal(), *p.Device)
 	require.Equal(t, Sim{Slots: 8}, p.Sim)
 	require.Equal(t, Check{Proof: true, Numbers: true, Memory: unit.GiB}, p.Check)
 	require.Nil(t, p.Topology.Starts)
@@ -175,7 +175,7 @@ timeline = "{kind}-{algorithm}.svg"
 	require.Equal(t, Sim{Sharing: FIFO, Segment: 64 * unit.KiB, Switching: StoreForward,
 		SlotsSet: true}, p.Sim)
 	require.Equal(t, Check{Memory: unit.MiB, Data: NormalData}, p.Check)
-	require.Equal(t, device.Device{Name: "ideal", Overhead: unit.Microsecond,
+	require.Equal(t, &device.Device{Name: "ideal", Overhead: unit.Microsecond,
 		ReduceRate: 400_000_000_000, CopyRate: unit.Unlimited, LaneRate: 20_000_000_000,
 		SlotLatency: 800 * unit.Nanosecond, Offload: true, Queue: 16, Slots: 8}, p.Device)
 	require.Equal(t, int64(42), p.Seed)

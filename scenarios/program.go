@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"collsim/collective"
+	"collsim/device"
 	"collsim/dtype"
 	"collsim/program/lowering"
 	"collsim/unit"
@@ -316,7 +317,7 @@ func (r *run) programs() []*ProgramPoint {
 				p.Axes = append(p.Axes, Axis{a.label, valueOf(it.node.value), text})
 				p.ID += "/" + a.label + "=" + strings.ReplaceAll(text, " ", "")
 			}
-			r.views[p.Point] = v
+			r.views[p.Point] = func() *view { return v }
 			if idle := r.idleAxes(axes, used); idle != nil {
 				r.idles[p.Point] = idle
 			}
@@ -331,7 +332,7 @@ func (r *run) programs() []*ProgramPoint {
 
 // program puts a view together, nil if something is wrong with it.
 func (r *run) program(v *view, network *Topology) *ProgramPoint {
-	p := &ProgramPoint{Point: &Point{Topology: network}}
+	p := &ProgramPoint{Point: &Point{Topology: network, Device: &device.Device{}}}
 	ok := v.machine(p.Point) && network != nil
 	v.useLibrary()
 	ok = v.fill("program", p) && ok

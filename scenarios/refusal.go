@@ -27,7 +27,10 @@ func (s *Scenario) origin(p *Point) *view {
 	for p.Forward != nil {
 		p = p.Forward
 	}
-	return s.views[p.ID]
+	if see := s.views[p.ID]; see != nil {
+		return see()
+	}
+	return nil
 }
 
 // Locate returns a refusal with its line. A point without a file has none.

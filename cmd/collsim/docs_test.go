@@ -246,6 +246,10 @@ func TestPictures(t *testing.T) {
 		"compare.svg": "example:compare --curves compare.svg --quiet",
 		"facets.svg": "example:compare --curves facets.svg --set sweep.topology.ranks=[4,8,16] " +
 			`--set 'sweep.topology.latency=["500ns","5us"]' --quiet`,
+		"winners.svg": `map example:compare --set 'collective.algorithm=["ring",` +
+			`"recursive-doubling","double-binary-tree"]' --set check.numbers=false --set ` +
+			`'collective.bytes={from="4 KiB",to="16 MiB",factor=8}' --plot winners.svg --quiet ` +
+			`--set sweep.topology.ranks=[8,16,32,64,128]`,
 		"nodes.svg": "example:nodes --only name=tensor --set check.numbers=false " +
 			"--timeline nodes.svg --quiet",
 		"mlp-off.svg": "example:mlp --only lowering.pipeline=off --set check.numbers=false " +

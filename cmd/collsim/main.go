@@ -109,7 +109,7 @@ func (a *app) root() *cobra.Command {
 	reading := []*cobra.Command{a.runCommand(), a.checkCommand(), a.explainCommand(),
 		a.verifyCommand(), a.validateCommand(), a.calibrateCommand(), a.tuneCommand(),
 		a.importCommand(), a.exportCommand(), compareCommand(a), diagnoseCommand(a),
-		mergeCommand(a), sweepCommand(a), reportCommand(a)}
+		mergeCommand(a), sweepCommand(a), reportCommand(a), mapCommand(a)}
 	for _, cmd := range append(reading, root) {
 		cmd.Flags().Var(&a.inputLimit, "input-limit", "read no more than `SIZE` of a file, unpacked (1 "+
 			"GiB, or input.limit of a scenario for the files that it names)")
@@ -173,6 +173,7 @@ const helpText = `collsim simulates collective communication: proof, numbers, ti
   collsim verify|import|export FILE   prove, read, write schedules of others
   collsim validate|calibrate FILE     execute it for real and compare; measure
   collsim compare|diagnose A B        two logs or runs; why it is slow, or hangs
+  collsim map|report|merge|sweep …    who wins where; results read back, in parts
   collsim list|schema|version|help    what there is to try; help busbw: a term
 
   --json, --csv FILE|-             JSON instead of the table; a line a result

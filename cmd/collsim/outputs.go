@@ -31,6 +31,12 @@ type outputs struct {
 	incomplete bool // not all results are there
 	inPlace    report.InPlace
 
+	instead func(...*run.Report) string // prints in place of the table; nil: the table is printed
+
+	fromLines bool // results are read back, and nothing is run
+
+	csv *streamed // of results that are not kept; nil where CSV is written in the end
+
 	onPage []onPage // results with timelines, of --report
 	part   *part    // that timelines show; nil: all
 	// divided has the part of each scenario that is run; nil: all of it
@@ -158,10 +164,10 @@ func (out *outputs) streams() error {
 	return nil
 }
 
-// file returns the name of a file that the scenario names, relative to the scenario. Results that
-// are read back go where flags say alone.
+// file returns the name of a file that the scenario names, relative to the scenario, ""
+// where flags alone say what is written.
 func (out *outputs) file(s *run.Scenario, name string) string {
-	if name == "" || out.flags.fromLines {
+	if name == "" || out.flags.flagsAlone {
 		return ""
 	}
 	return s.Resolve(name)
@@ -172,7 +178,7 @@ func (out *outputs) options(index int) run.RunOptions {
 	s := out.scenarios[index]
 	drawn := out.drawsAll(index)
 	o := run.RunOptions{Trace: drawn, Links: drawn || out.flags.links+s.Output.Links != "",
-		Numerics: out.flags.numerics || out.flags.errors != ""}
+		Numerics: out.flags.numerics || out.flags.errors != "", Drop: out.drops()}
 	for _, d := range drawings() {
 		o.Trace = o.Trace || out.pattern(d, index) != ""
 	}
@@ -191,6 +197,9 @@ func (out *outputs) take(index int, r *run.Result) {
 		line, err := report.JSONLine(out.scenarios[index], r)
 		out.lose(err)
 		out.beside(func() { out.app.printJSON(out.app.out, line) })
+	}
+	if out.csv != nil {
+		out.csv.add(out.scenarios[index], r)
 	}
 	if out.rows != nil {
 		out.rows.Take(r)
@@ -244,7 +253,12 @@ func (out *outputs) write(reports []*run.Report) {
 		{out.flags.links, func(o scenarios.Output) string { return o.Links }, report.LinksCSV},
 		{"", func(o scenarios.Output) string { return o.JSON }, report.JSON},
 	} {
-		out.writeTable(reports, t.flag, t.key, t.text)
+		if out.csv == nil || t.flag != out.csv.name {
+			out.writeTable(reports, t.flag, t.key, t.text)
+		}
+	}
+	if out.csv != nil {
+		out.lose(out.csv.end())
 	}
 	out.writePivot(reports)
 	out.writeFigures()
@@ -258,6 +272,9 @@ func (out *outputs) print(reports []*run.Report) error {
 	var text []byte
 	var err error
 	switch {
+	case out.instead != nil:
+		a.print(a.out, out.instead(reports...))
+		return nil
 	case out.flags.asNCCLTests():
 		return out.printNCCLTests(reports)
 	case out.flags.json:

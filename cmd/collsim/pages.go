@@ -90,6 +90,7 @@ func (out *outputs) writePage(reports []*run.Report) {
 	if grid := report.ResultGrid(reports...); grid != nil {
 		p.Parts = append(p.Parts, tablePart("Results", page.Table{Columns: grid, Heat: true}))
 	}
+	p.Parts = append(p.Parts, winnerParts(reports)...)
 	p.Parts = append(p.Parts, out.curveParts(reports)...)
 	p.Parts = append(p.Parts, out.timelineParts(reports)...)
 	out.lose(writePageFile(out.flags.report, p))
@@ -210,7 +211,7 @@ func (out *outputs) timelineParts(reports []*run.Report) (parts []page.Part) {
 		note := fmt.Sprintf("Timelines of %d of %d results follow: of each collective and algorithm "+
 			"the one in the middle. --only chooses others, up to %d of them and %d ranks.",
 			len(out.onPage), all, mostDrawn, mostRanks)
-		if out.flags.fromLines {
+		if out.fromLines {
 			note = "Timelines need a run; these results were read back."
 		}
 		parts = append(parts, page.Part{Title: "Timelines", Note: note})

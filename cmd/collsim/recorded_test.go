@@ -112,7 +112,7 @@ func (of *recording) simulate(t *testing.T, r *recorded, plain bool) float64 {
 	require.NoError(t, err)
 	g, err := p.Topology.Graph()
 	require.NoError(t, err)
-	env := sim.Env{Graph: g, Device: p.Device, Slots: p.Sim.Slots}
+	env := sim.Env{Graph: g, Device: *p.Device, Slots: p.Sim.Slots}
 	if library {
 		choice, err := mpi.Counterpart(s)
 		require.NoError(t, err)

@@ -54,7 +54,7 @@ func reportCommand(a *app) *cobra.Command {
 	f.StringVar(&o.scenario, "scenario", "", "read the scenario from `FILE`, rather than from where "+
 		"the lines say it is")
 	f.SortFlags = false
-	o.flags, o.fromLines = f, true
+	o.flags, o.flagsAlone = f, true
 	return cmd
 }
 
@@ -102,6 +102,7 @@ func reportOn(a *app, o *reportFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	out.fromLines = true
 	out.stream()
 	for i, r := range back {
 		out.begin(r.Scenario, nil)
@@ -210,10 +211,10 @@ func allBelong(s *run.Scenario, lines []shards.Line) error {
 		case named[line.ID]:
 			return &usageError{Text: fmt.Sprintf("%s: %s means something else in %s by now, or another "+
 				"version of collsim has run it", line.At, line.ID, s.File),
-				Hint: "give the --set and --with of the run, or run it again with --resume"}
+				Hint: "give the --set, --with and --seed of the run, or run it again with --resume"}
 		default:
 			return &usageError{Text: fmt.Sprintf("%s: %s is no point of %s", line.At, line.ID, s.File),
-				Hint: "give the --set and --with of the run; --scenario names another file"}
+				Hint: "give the --set, --with and --seed of the run; --scenario names another file"}
 		}
 	}
 	return nil

@@ -44,8 +44,8 @@ type runFlags struct {
 	shard    string
 	resume   []string
 	flags    *pflag.FlagSet
-	// fromLines says that results are read back: nothing is run
-	fromLines bool
+	// flagsAlone says that files which a scenario names for its outputs are not written.
+	flagsAlone bool
 }
 
 func (o *runFlags) register(f *pflag.FlagSet) {
@@ -201,6 +201,10 @@ func (a *app) run(ctx context.Context, args []string, o *runFlags) error {
 	defer stop()
 	a.outliveReader()
 	out.stream()
+	if o.csv != "" && out.drops() {
+		out.csv = newStreamed(o.csv)
+		defer out.csv.abandon()
+	}
 	var reports []*run.Report
 	var ended error
 	for i, s := range list {

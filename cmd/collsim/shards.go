@@ -153,7 +153,8 @@ func merged(s *run.Scenario, lines *shards.Lines) (text []byte, missing []string
 			}
 		}
 	}
-	last, err := report.JSONMerged(all, results)
+	all.Dropped = results
+	last, err := report.JSONSummary(all)
 	return append(text, last...), missing, err
 }
 

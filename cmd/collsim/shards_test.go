@@ -57,3 +57,52 @@ func TestShards(t *testing.T) {
 		require.Equal(t, string(whole), string(printed(t, args...)), n)
 	}
 }
+
+// TestStreamedCSV: a run that keeps no results writes the same CSV, forward and backward passes in
+// their order, and the same summary; its exit code knows of checks that have failed.
+func TestStreamedCSV(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("s.toml", []byte(sweepOfMany), 0o644))
+	lines := printed(t, "s.toml", "--jsonl", "--quiet", "--csv", "streamed.csv")
+	require.Equal(t, string(printed(t, "s.toml", "--jsonl", "--quiet")), string(lines))
+	printed(t, "s.toml", "--quiet", "--csv", "whole.csv")
+	whole, err := os.ReadFile("whole.csv")
+	require.NoError(t, err)
+	streamed, err := os.ReadFile("streamed.csv")
+	require.NoError(t, err)
+	require.Equal(t, string(whole), string(streamed))
+	require.Greater(t, strings.Count(string(whole), "\n"), 20)
+
+	const wrong = `schedule exchange
+collective all_reduce float32 sum
+ranks 2
+count 1024
+rank 0
+  lane 0
+    send in to 1 @0
+    recvReduceCopy from 1, in into out @0
+rank 1
+  lane 0
+    send in to 0 @0
+    recv from 0 into out @0
+`
+	require.NoError(t, os.WriteFile("wrong.schedule", []byte(wrong), 0o644))
+	require.NoError(t, os.WriteFile("w.toml", []byte(`[topology]
+preset = "switch"
+ranks = 2
+bandwidth = "100 Gbit/s"
+latency = "1 us"
+[collective]
+kind = "all_reduce"
+algorithm = "file:wrong.schedule"
+bytes = "4 KiB"
+`), 0o644))
+	var out bytes.Buffer
+	a := &app{in: strings.NewReader(""), out: &out, err: &bytes.Buffer{}}
+	code := a.main(context.Background(), []string{"w.toml", "--jsonl", "--csv", "w.csv", "--quiet"})
+	require.Equal(t, exitFailed, code)
+	require.FileExists(t, "w.csv")
+	code = (&app{in: strings.NewReader(""), out: &out, err: &bytes.Buffer{}}).main(
+		context.Background(), []string{"s.toml", "--jsonl", "--csv", "no/such.csv", "--quiet"})
+	require.Equal(t, exitUsage, code)
+}

@@ -27,6 +27,7 @@ const (
 	permissions  need = "files that its user may not write"
 	vectors      need = "a processor with vectors"
 	noGPU        need = "no GPU"
+	slurm        need = "root, and Slurm's daemons (slurmctld, slurmd, munged)"
 	shared       need = "files of others beside the repository (../shared)"
 )
 
@@ -50,6 +51,7 @@ func table() []row {
 		{`formats/arrays\.TestPython$`, `^left out: `, python},
 		{`kernel\.TestNumPy$`, `^left out: `, python},
 		{`cmd/collsim\.TestNotebook$`, `^left out: python3 with pandas`, pandas},
+		{`cmd/collsim\.TestSlurm$`, `^left out: Slurm`, slurm},
 		{`hw/cuda\.|hw/nccl\.`, `^left out: python3`, python},
 		{`hw/mpi\.|hw/lab\.|cmd/collsim\.`, `mpirun|MPI library|libmpi`, mpi},
 		{`hw/mpi\.`, `^Open MPI's ompi_info: |are known of 4\.1$`, mpi41},
@@ -113,6 +115,8 @@ func lacking(n need) bool {
 		return runtime.GOARCH != "amd64" || !runs("grep -qw avx2 /proc/cpuinfo")
 	case noGPU:
 		return runs("ls /dev/nvidia0")
+	case slurm:
+		return !runs("test $(id -u) = 0 && which munged slurmctld slurmd sbatch")
 	case shared:
 		return !runs("ls -d ../shared")
 	}
