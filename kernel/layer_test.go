@@ -274,6 +274,11 @@ func TestStandIn(t *testing.T) {
 	require.Equal(t, first, applied(t, o, in))
 	in[0][0], in[0][1] = in[0][1], in[0][0]
 	require.NotEqual(t, first, applied(t, o, in), "two elements the other way round")
+	two, err := Parse("opaque 3:float32+3:float32->16:float32 1 us")
+	require.NoError(t, err)
+	a, b := []float64{1, 2, 3}, []float64{4, 5, 6}
+	require.NotEqual(t, applied(t, two, [][]float64{a, b}), applied(t, two, [][]float64{b, a}),
+		"two operands the other way round")
 	for _, typ := range dtype.All() {
 		o, err := NewOpaque([]string{"1", "us"}, []Tensor{shaped(dtype.Int8, 3)},
 			Tensor{Shape: collective.Shape{64}, Type: typ})

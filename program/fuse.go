@@ -2,7 +2,6 @@ package program
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"collsim/collective"
@@ -11,97 +10,89 @@ import (
 	"collsim/schedule"
 )
 
-// fusible returns how many ops from at on can become one pipeline; 0 if none can.
-func (x *plan) fusible(at int) int {
-	first := &x.ops[at]
-	switch {
-	case first.call != nil && first.call.Kind == collective.AllGather && first.call.Axis == 0 &&
-		len(first.in[0].Shape) > 1 && !first.inPlace():
-		n := at + 1
-		written, read := []string{first.Out}, []string{first.In[0]}
-		for n < len(x.ops) && x.ops[n].kernel.IsMatmul() && x.ops[n].in[0].Name == first.Out &&
-			x.ops[n].kernel.Scaling == 0 && !x.ops[n].kernel.TransposeA && x.ops[n].teams[0] == nil &&
-			!slices.Contains(written, x.ops[n].In[1]) && !x.ops[n].overwrites(written, read) {
-			written, read = append(written, x.ops[n].Out), append(read, x.ops[n].In[1])
-			n++
-		}
-		if n > at+1 {
-			return n - at
-		}
-	case first.kernel.IsMatmul() && first.teams[0] == nil && at+1 < len(x.ops) &&
-		x.scatters(first, &x.ops[at+1]):
-		return 2
-	}
-	return 0
-}
-
-// overwrites reports whether an op writes what it reads, or what others have written or read. In a
-// pipeline these may still be in use.
-func (r *resolved) overwrites(written, read []string) bool {
-	return slices.Contains(slices.Concat(r.In, written, read), r.Out)
-}
-
-// scatters reports whether a call scatters the result of a matmul, and no other op reads that.
-func (x *plan) scatters(matmul, scatter *resolved) bool {
-	return scatter.call != nil && scatter.call.Kind == collective.ReduceScatter &&
-		scatter.call.Axis == 0 && !scatter.overwrites(nil, matmul.In) && scatter.In[0] == matmul.Out &&
-		x.readers(matmul.Out) == 1 && x.roles[matmul.Out] == schedule.Inner &&
-		matmul.kernel.Scaling == 0 && !matmul.kernel.TransposeA &&
-		(scatter.call.Op == collective.Sum || scatter.isMeanOfFloats())
-}
-
-// isMeanOfFloats reports whether a call takes a mean that a kernel computes equally. With integers
-// a call divides the sum after it has wrapped to the type, a kernel before.
-func (r *resolved) isMeanOfFloats() bool {
-	return r.call.Op == collective.Avg && r.call.Type.IsFloat()
-}
-
-// readers returns how many ops read a tensor.
-func (x *plan) readers(name string) (n int) {
-	for i := range x.ops {
-		if slices.Contains(x.ops[i].reads(), name) {
-			n++
-		}
-	}
-	return n
-}
-
 // fuse lowers ops as a pipeline.
 func (w *scheduler) fuse(ops []resolved, iteration int) error {
-	if ops[0].call != nil {
-		return w.fuseGather(ops, iteration)
+	c := chain{}
+	for i := range ops {
+		switch r := &ops[i]; {
+		case r.call != nil:
+			c.call = r
+		case r.kernel.IsMatmul():
+			c.matmuls = append(c.matmuls, r)
+		default:
+			c.copied = r
+		}
 	}
-	return w.fuseScatter(&ops[0], &ops[1], iteration)
+	if c.call.call.Kind == collective.AllGather {
+		return w.fuseGather(&c, iteration)
+	}
+	return w.fuseScatter(&c, iteration)
 }
 
 // fuseGather fuses an all_gather with the matmuls that follow it and read what it gathers as their
 // left operand.
-func (w *scheduler) fuseGather(ops []resolved, iteration int) error {
-	gather := &ops[0]
-	s := Shards{A: operand(gather.in[0]), Variant: w.variant()}
-	names := []string{gather.Name}
-	memory := map[string]string{"a": gather.In[0], "gathered": gather.Out}
-	for i, o := range ops[1:] {
-		s.Bs = append(s.Bs, operand(o.in[1]))
-		s.TransposeB = append(s.TransposeB, o.kernel.TransposeB)
-		s.Outs = append(s.Outs, o.kernel.Out)
-		names = append(names, o.Name)
-		memory[fmt.Sprintf("b%d", i)], memory[fmt.Sprintf("c%d", i)] = o.In[1], o.Out
+func (w *scheduler) fuseGather(c *chain, iteration int) error {
+	gather, data := c.call, c.call.Out
+	s := Shards{A: operand(gather.in[0]), Variant: w.variant(), InOrder: true}
+	s.Axis = axisOf(s.A.Shape, c.outer())
+	if c.copied != nil {
+		w.inside[gather.Out], data = true, c.copied.Out
 	}
-	return w.pipeline(&fusion{names, gather, &ops[len(ops)-1], memory}, &s, AllGatherMatmul,
-		iteration)
+	memory := map[string]string{"a": gather.In[0], "gathered": data}
+	if s.Variant == Repaired && w.roles[data] == schedule.Inner &&
+		w.readers(data) == len(c.matmuls) {
+		s.WithoutA, w.inside[data] = true, true
+		delete(memory, "gathered")
+	}
+	names := []string{gather.Name}
+	for i, o := range c.matmuls {
+		s.multiply(o, i, memory)
+		s.Outs = append(s.Outs, o.kernel.Out)
+		memory[fmt.Sprintf("c%d", i)] = o.Out
+		names = append(names, o.Name)
+	}
+	return w.pipeline(&fusion{names, gather, c.matmuls[len(c.matmuls)-1], memory}, &s,
+		AllGatherMatmul, iteration)
 }
 
 // fuseScatter fuses a matmul with the reduce_scatter that follows it.
-func (w *scheduler) fuseScatter(matmul, scatter *resolved, iteration int) error {
-	s := Shards{A: operand(matmul.in[0]), Variant: w.variant(), Bs: []kernel.Tensor{
-		operand(matmul.in[1])}, TransposeB: []bool{matmul.kernel.TransposeB},
-		Outs: []dtype.Type{matmul.kernel.Out},
-		Mean: scatter.call.Op == collective.Avg}
-	memory := map[string]string{"a": matmul.In[0], "b0": matmul.In[1], "c": scatter.Out}
+func (w *scheduler) fuseScatter(c *chain, iteration int) error {
+	matmul, scatter := c.matmuls[0], c.call
+	s := Shards{A: operand(matmul.in[0]), Variant: w.variant(), InOrder: true,
+		Outs: []dtype.Type{matmul.kernel.Out}, Mean: scatter.call.Op == collective.Avg}
+	s.Axis = axisOf(s.A.Shape, c.outer())
+	memory := map[string]string{"a": matmul.In[0], "c": scatter.Out}
+	s.multiply(matmul, 0, memory)
 	w.inside[matmul.Out] = true
+	if c.copied != nil {
+		w.inside[c.copied.Out] = true
+	}
 	return w.pipeline(&fusion{[]string{matmul.Name, scatter.Name}, scatter, matmul, memory}, &s,
 		MatmulReduceScatter, iteration)
+}
+
+// multiply adds the right operand of a matmul, with its scales, and the program's tensors for those
+// of the pipeline.
+func (s *Shards) multiply(matmul *resolved, number int, memory map[string]string) {
+	s.Bs = append(s.Bs, operand(matmul.in[1]))
+	name := func(of string) string { return fmt.Sprintf("%s%d", of, number) }
+	memory[name("b")] = matmul.In[1]
+	if matmul.kernel.Scaling == 0 {
+		s.TransposeB = append(s.TransposeB, matmul.kernel.TransposeB)
+		return
+	}
+	with := kernel.Scales{A: operand(matmul.in[2]), B: operand(matmul.in[3])}
+	for i, t := range matmul.kernel.Operands()[2:] {
+		memory[name(t.Name)] = matmul.In[2+i]
+		switch of := operand(matmul.in[2+i]); t.Name {
+		case "bias":
+			with.Bias = &of
+		case "scale_result":
+			with.Result = &of
+		}
+	}
+	memory["scale_a"] = matmul.In[2] // of a scattered result, whose scales are those of all rows
+	s.Scales, s.WholeScales = append(s.Scales, with), true
 }
 
 // operand returns a tensor as an operand of a kernel.
@@ -167,15 +158,14 @@ func (w *scheduler) pipeline(f *fusion, s *Shards,
 
 // ungathered returns why an all_gather and a matmul cannot be a pipeline.
 func (x *plan) ungathered(gather, matmul *resolved) string {
+	shard := gather.in[0].Shape
 	switch {
-	case gather.call.Kind != collective.AllGather:
-		return fmt.Sprintf("there is no pipeline of %v and a matmul", gather.call.Kind)
-	case gather.call.Axis != 0 || len(gather.in[0].Shape) == 1:
-		return "rows are gathered by pipelines, along axis 0 of a matrix"
+	case len(shard) == 1:
+		return "rows are gathered by pipelines, of a matrix"
 	case gather.inPlace():
 		return "it is in place"
-	case matmul.In[0] != gather.Out || matmul.In[1] == gather.Out:
-		return "what is gathered is not the left operand of " + matmul.Name
+	case matmul.kernel.K() != shard[len(shard)-1]:
+		return matmul.Name + " adds up along the axis that is gathered"
 	case matmul.teams[0] != nil:
 		return "not all ranks do " + matmul.Name
 	case matmul.kernel.TransposeA:
@@ -183,30 +173,25 @@ func (x *plan) ungathered(gather, matmul *resolved) string {
 	case matmul.overwrites(gather.touches(), nil):
 		return fmt.Sprintf("%s overwrites %s", matmul.Name, matmul.Out)
 	}
-	return matmul.Name + " has scales"
+	return "what is gathered is not the left operand of " + matmul.Name + " alone"
 }
 
-// unscattered returns why a matmul and a collective of its result cannot be a pipeline.
+// unscattered returns why a matmul and a reduce_scatter of its result cannot be a pipeline.
 func (x *plan) unscattered(matmul, call *resolved) string {
 	switch {
-	case call.call.Kind != collective.ReduceScatter:
-		return fmt.Sprintf("there is no pipeline of a matmul and %v", call.call.Kind)
-	case call.call.Axis != 0:
-		return "rows are scattered by pipelines, along axis 0"
 	case call.overwrites(nil, matmul.In):
 		return fmt.Sprintf("%s overwrites %s", call.Name, call.Out)
 	case x.readers(matmul.Out) > 1 || x.roles[matmul.Out] != schedule.Inner:
 		return matmul.Out + " is needed whole"
-	case matmul.kernel.Scaling != 0:
-		return matmul.Name + " has scales"
 	case matmul.kernel.TransposeA:
 		return matmul.Name + " has its left operand transposed"
 	case matmul.teams[0] != nil:
 		return "not all ranks do " + matmul.Name
-	}
-	if call.call.Op == collective.Avg {
+	case call.call.Op == collective.Avg && !call.isMeanOfFloats():
 		return fmt.Sprintf("the sum of %v wraps before it is divided; that of a pipeline does not",
 			call.call.Type)
+	case call.call.Op != collective.Sum && call.call.Op != collective.Avg:
+		return fmt.Sprintf("pipelines add up or take the mean, not %v", call.call.Op)
 	}
-	return fmt.Sprintf("pipelines add up or take the mean, not %v", call.call.Op)
+	return "the columns that it scatters are those of " + matmul.Name
 }

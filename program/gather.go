@@ -2,8 +2,10 @@ package program
 
 import (
 	"fmt"
+	"slices"
 
 	"collsim/collective"
+	"collsim/dtype"
 	"collsim/kernel"
 	"collsim/schedule"
 )
@@ -24,13 +26,19 @@ func AllGatherMatmul(s Shards) (*schedule.Schedule, error) {
 		return nil, err
 	}
 	front, rows, columns := moved(s.A.Shape, s.Axis)
-	all := int64(s.Ranks)
 	b := newBuilder("all-gather-matmul", &s, s.A.Type, 0)
-	g := gather{shards: &s, a: b.tensor(kernel.Tensor{Name: "a", Type: s.A.Type, Shape: s.A.Shape},
-		schedule.Given, 1)}
-	shape := append(collective.Shape{front[0] * all}, front[1:]...)
+	g := gather{shards: &s, outer: int(s.outer()), a: b.tensor(kernel.Tensor{Name: "a",
+		Type: s.A.Type, Shape: s.A.Shape}, schedule.Given, 1)}
+	if s.InOrder {
+		front = slices.Clone(s.A.Shape)
+	}
+	shape := slices.Clone(front)
+	if shape[0] *= int64(s.Ranks); s.InOrder {
+		shape[0] = front[0]
+		shape[s.Axis] *= int64(s.Ranks)
+	}
 	g.shard = g.a
-	if !isLaidOut(s.A.Shape, s.Axis) {
+	if s.moves() {
 		op, err := kernel.NewMove(kernel.Tensor{Name: "a", Type: s.A.Type, Shape: s.A.Shape}, s.Axis)
 		if err != nil {
 			return nil, err
@@ -39,12 +47,17 @@ func AllGatherMatmul(s Shards) (*schedule.Schedule, error) {
 		g.shard = b.tensor(kernel.Tensor{Name: "moved", Type: s.A.Type, Shape: front}, schedule.Inner, 1)
 		b.define(schedule.Def{Kernel: &op, From: []schedule.Buffer{g.a}, To: g.shard})
 	}
-	g.pieces = []piece{{
-		own:   g.shard,
+	role := schedule.Result
+	if s.WithoutA {
+		role = schedule.Inner
+	}
+	g.pieces = []piece{{own: g.shard,
 		space: b.symmetric(kernel.Tensor{Name: "workspace", Type: s.A.Type, Shape: front}, 1),
-		all: b.tensor(kernel.Tensor{Name: "gathered", Type: s.A.Type, Shape: shape},
-			schedule.Result, s.Ranks)}}
-	b.gathers(g.pieces[0], rows*columns, s.Ranks)
+		all: b.tensor(kernel.Tensor{Name: "gathered", Type: s.A.Type, Shape: shape}, role,
+			s.Ranks*g.outer)}}
+	if err := g.gathered(b, rows, columns); err != nil {
+		return nil, err
+	}
 	if err := g.consumers(b, rows, columns); err != nil {
 		return nil, err
 	}
@@ -55,28 +68,52 @@ func AllGatherMatmul(s Shards) (*schedule.Schedule, error) {
 // gather holds what the ranks do.
 type gather struct {
 	shards   *Shards
-	move     *kernel.Op // moves A's axis to the front; nil if it is there
+	move     *kernel.Op // moves A's axis to the front; nil if nothing is moved
+	outer    int        // blocks of rows that a rank's shard has in what is gathered
 	a, shard schedule.Buffer
 	pieces   []piece // of a shard that are gathered: A, and its scales by row
 	products []product
+	whole    schedule.Buffer // A, as it is defined
 }
 
 // A piece is a tensor of every rank that is gathered.
 type piece struct{ own, space, all schedule.Buffer }
 
 // A product is the matmul of a shard: its operands and its result. Operands that are pieces are
-// named by the buffer that gathers them.
+// named by the buffer that gathers them. rows, unless 0, are the scales of all rows.
 type product struct {
-	op       kernel.Op
-	operands []schedule.Buffer
-	out      schedule.Buffer
+	op        kernel.Op
+	operands  []schedule.Buffer
+	out, rows schedule.Buffer
 }
 
-// gathers defines the gathering of a piece.
-func (b *builder) gathers(p piece, count int64, ranks int) {
-	b.define(schedule.Def{To: p.all, From: []schedule.Buffer{p.own}, Spec: &collective.Spec{
+// gathered defines what is gathered of A. Without the own shard in it, that is not what the memory
+// of the same name has.
+func (g *gather) gathered(b *builder, rows, columns int64) error {
+	s, p := g.shards, g.pieces[0]
+	count, ranks := rows*columns, int64(s.Ranks)
+	at := &b.plan.Tensors[p.all-schedule.FirstTensor]
+	g.whole = p.all
+	if s.WithoutA {
+		g.whole = b.tensor(kernel.Tensor{Name: "whole", Type: at.Type, Shape: at.Shape},
+			schedule.Defined, 1)
+	}
+	if g.outer == 1 {
+		b.gathers(p.own, g.whole, count, s.Ranks)
+		return nil
+	}
+	laid := b.tensor(kernel.Tensor{Name: "laid", Type: s.A.Type,
+		Shape: collective.Shape{ranks, count}}, schedule.Defined, 1)
+	b.gathers(p.own, laid, count, s.Ranks)
+	outer := int64(g.outer)
+	return b.ordered(laid, g.whole, collective.Shape{ranks, outer, count / outer})
+}
+
+// gathers defines a gathering.
+func (b *builder) gathers(own, all schedule.Buffer, count int64, ranks int) {
+	b.define(schedule.Def{To: all, From: []schedule.Buffer{own}, Spec: &collective.Spec{
 		Kind: collective.AllGather, Ranks: ranks, Count: count,
-		Type: b.plan.Tensors[p.own-schedule.FirstTensor].Type}})
+		Type: b.plan.Tensors[own-schedule.FirstTensor].Type}})
 }
 
 // consumers adds the matmuls and what they read.
@@ -91,19 +128,27 @@ func (g *gather) consumers(b *builder, rows, columns int64) error {
 		if err != nil {
 			return err
 		}
-		if op.Scaling == kernel.RowWise && len(g.pieces) == 1 {
-			g.scales(b, rows)
+		var scales schedule.Buffer
+		p := product{op: op}
+		switch isByRow := op.Scaling == kernel.RowWise; {
+		case isByRow && s.WholeScales:
+			p.rows = b.tensor(kernel.Tensor{Name: fmt.Sprintf("scale_a%d", i), Type: dtype.Float32,
+				Shape: collective.Shape{rows * int64(s.Ranks), 1}}, schedule.Given, s.Ranks*g.outer)
+			scales = p.rows
+		case isByRow:
+			if len(g.pieces) == 1 {
+				g.scales(b, rows)
+			}
+			scales = g.pieces[1].all
 		}
-		var scales piece
-		if len(g.pieces) > 1 {
-			scales = g.pieces[1]
-		}
-		operands := b.operands(op, i, g.pieces[0].all, scales.all)
+		p.operands = b.operands(op, i, g.pieces[0].all, scales)
 		out := op.Output()
 		out.Name = fmt.Sprintf("c%d", i)
 		out.Shape = collective.Shape{rows * int64(s.Ranks), op.N}
-		p := product{op, operands, b.tensor(out, schedule.Result, s.Ranks)}
-		b.define(schedule.Def{Kernel: &whole, From: operands, To: p.out})
+		p.out = b.tensor(out, schedule.Result, s.Ranks*g.outer)
+		from := slices.Clone(p.operands)
+		from[0] = g.whole
+		b.define(schedule.Def{Kernel: &whole, From: from, To: p.out})
 		g.products = append(g.products, p)
 	}
 	return nil
@@ -118,7 +163,7 @@ func (g *gather) scales(b *builder, rows int64) {
 	p.space = b.symmetric(t, 1)
 	t.Name, t.Shape = "scales", collective.Shape{rows * int64(g.shards.Ranks), 1}
 	p.all = b.tensor(t, schedule.Inner, g.shards.Ranks)
-	b.gathers(p, rows, g.shards.Ranks)
+	b.gathers(p.own, p.all, rows, g.shards.Ranks)
 	g.pieces = append(g.pieces, p)
 }
 
@@ -128,16 +173,19 @@ func (g *gather) consume(b *builder, c *counter, rank int, own bool) {
 		operands := make([]schedule.Region, len(p.operands))
 		for i, x := range p.operands {
 			operands[i] = c.Tensor(b.name(x), 0)
+			if x == p.rows {
+				operands[i] = c.part(b.name(x), rank, g.outer)
+			}
 			for _, piece := range g.pieces {
 				if x == piece.all && own {
 					operands[i] = c.Tensor(b.name(piece.own), 0)
 				} else if x == piece.all {
-					operands[i] = c.Tensor(b.name(x), rank)
+					operands[i] = c.part(b.name(x), rank, g.outer)
 				}
 			}
 		}
 		c.Launch(schedule.Launch{Name: "matmul"})
-		c.Compute(p.op, c.Tensor(b.name(p.out), rank), operands...)
+		c.Compute(p.op, c.part(b.name(p.out), rank, g.outer), operands...)
 	}
 }
 
@@ -153,8 +201,10 @@ func (g *gather) lane(b *builder, c *counter) {
 	}
 	if c.on(current) {
 		g.consume(b, c, c.Rank, true)
-		for _, p := range g.pieces {
-			c.copy(c.Tensor(b.name(p.all), c.Rank), c.Local(c.Tensor(b.name(p.own), 0)))
+		for i, p := range g.pieces {
+			if i > 0 || !g.shards.WithoutA {
+				c.copy(c.part(b.name(p.all), c.Rank, g.outer), c.Local(c.Tensor(b.name(p.own), 0)))
+			}
 		}
 	} else {
 		for _, p := range g.pieces {
@@ -171,7 +221,7 @@ func (g *gather) lane(b *builder, c *counter) {
 		if c.on(step % 2) {
 			remote := (c.Rank + step) % c.Ranks
 			for _, p := range g.pieces {
-				c.copy(c.Tensor(b.name(p.all), remote), c.Get(remote, c.Tensor(b.name(p.space), 0)))
+				c.copy(c.part(b.name(p.all), remote, g.outer), c.Get(remote, c.Tensor(b.name(p.space), 0)))
 			}
 			g.consume(b, c, remote, false)
 		}

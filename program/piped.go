@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"collsim/collective"
 	"collsim/internal/prose"
 	"collsim/unit"
 )
@@ -66,8 +67,14 @@ func (x *plan) pipe(starts []int) {
 	with := x.fork()
 	var units [][]string
 	for _, at := range starts {
+		c := x.chainAt(at)
 		with.piped[x.ops[at].Name] = true
-		units = append(units, namesOf(x.ops[at:at+x.fusible(at)]))
+		units = append(units, c.names())
+		if c.copied != nil { // which the pipeline leaves out
+			with.notes = slices.DeleteFunc(with.notes, func(n Note) bool {
+				return n.Pass == "layout" && slices.Equal(n.Ops, c.call.names())
+			})
+		}
 	}
 	did, why, keep := "pipeline "+x.variant().String(), "always", true
 	if x.passes.Pipeline == PipelineIfFaster {
@@ -90,32 +97,55 @@ func (x *plan) pipe(starts []int) {
 	if !keep {
 		did = "left as it is"
 	} else {
-		x.piped = with.piped
+		x.piped, x.notes = with.piped, with.notes
 	}
 	for _, names := range units {
 		x.note("pipeline", names, did, why)
 	}
 }
 
-// unpiped notes why collectives next to a matmul are no pipelines.
+// unpiped notes why calls are in no pipeline.
 func (x *plan) unpiped() {
-	for at := range x.ops {
-		r := &x.ops[at]
-		if r.call == nil || r.members != nil || len(r.In) == 0 { // a barrier has no tensor
-			continue
-		}
-		why := ""
-		switch {
-		case at > 0 && x.ops[at-1].kernel.IsMatmul() && x.ops[at-1].Out == r.In[0]:
-			if x.fusible(at-1) == 0 {
-				why = x.unscattered(&x.ops[at-1], r)
-			}
-		case at+1 < len(x.ops) && x.ops[at+1].kernel.IsMatmul() &&
-			slices.Contains(x.ops[at+1].In, r.Out) && x.fusible(at) == 0:
-			why = x.ungathered(r, &x.ops[at+1])
-		}
-		if why != "" {
-			x.note("pipeline", r.names(), "left as it is", why)
+	piped := map[string]bool{}
+	for _, unit := range x.chains() {
+		for i := range unit {
+			piped[unit[i].Name] = true
 		}
 	}
+	for at := range x.ops {
+		r := &x.ops[at]
+		// a barrier has no tensor
+		if r.call == nil || r.members != nil || len(r.In) == 0 || piped[r.Name] {
+			continue
+		}
+		x.note("pipeline", r.names(), "left as it is", x.whyUnpiped(at))
+	}
+}
+
+// whyUnpiped returns why a call is in no pipeline.
+func (x *plan) whyUnpiped(at int) string {
+	r := &x.ops[at]
+	kind := r.call.Kind
+	if kind != collective.AllGather && kind != collective.ReduceScatter {
+		return fmt.Sprintf("there is no pipeline of a matmul and %v", kind)
+	}
+	m := x.matmulOf(at)
+	switch why := x.apart(at, m); {
+	case why != "":
+		return why
+	case kind == collective.AllGather:
+		return x.ungathered(r, m)
+	}
+	return x.unscattered(m, r)
+}
+
+// chains lists what can become pipelines.
+func (x *plan) chains() (list [][]resolved) {
+	for at := 0; at < len(x.ops); at++ {
+		if n := x.fusible(at); n > 0 {
+			list = append(list, x.ops[at:at+n])
+			at += n - 1
+		}
+	}
+	return list
 }

@@ -47,7 +47,27 @@ type Shards struct {
 	Scales []kernel.Scales
 	// Mean divides a scattered sum by the number of ranks.
 	Mean bool
+	// InOrder keeps the axes of A, and of results, in their order. Blocks of rows are then apart in
+	// memory, and nothing is copied to put Axis in front.
+	InOrder bool
+	// WholeScales says that each rank has row-wise scales for all rows that are gathered, one tensor
+	// for each of Bs; otherwise they are gathered, as A is.
+	WholeScales bool
+	// WithoutA leaves A's own shard out of what is gathered, which is then no result: torch's
+	// return_A = False.
+	WithoutA bool
 }
+
+// outer returns how many blocks of rows a rank's part of A has, one after the other in memory.
+func (s *Shards) outer() int64 {
+	if !s.InOrder {
+		return 1
+	}
+	return s.A.Shape[:s.Axis].Elements()
+}
+
+// moves reports whether A is copied to put Axis in front.
+func (s *Shards) moves() bool { return !s.InOrder && !isLaidOut(s.A.Shape, s.Axis) }
 
 // A Refusal is an error for a fused matmul that cannot be.
 type Refusal struct{ What, Value, Want string }
@@ -84,9 +104,14 @@ func (s *Shards) check() error {
 			"bs, are expected", len(s.Bs)))
 	case s.TransposeB != nil && s.Scales != nil:
 		return refuse("scales", len(s.Scales), "none of transposed bs are expected")
+	case s.WholeScales && s.Scales == nil:
+		return refuse("whole scales", true, "scales are expected with them")
 	case s.Scales != nil && len(s.Scales) != len(s.Bs):
 		return refuse("the number of scales", len(s.Scales), fmt.Sprintf("%d, as there are bs, are "+
 			"expected", len(s.Bs)))
+	}
+	if s.InOrder && s.Scales != nil && !s.WholeScales && !isLaidOut(s.A.Shape, s.Axis) {
+		return refuse("the order of axes", "A's", "scales for all rows are expected with it")
 	}
 	for i, b := range s.Bs {
 		if len(b.Shape) != 2 {
@@ -127,7 +152,7 @@ func (s *Shards) matmul(i int, rows, columns int64, usual dtype.Type) (kernel.Op
 		return kernel.NewMatmul(a, s.Bs[i], false, s.TransposeB != nil && s.TransposeB[i], out)
 	}
 	with := s.Scales[i]
-	if with.A.Shape.Elements() != 1 {
+	if with.A.Shape.Elements() != 1 || with.B.Shape.Elements() != 1 {
 		with.A.Shape = collective.Shape{rows, 1}
 	}
 	return kernel.NewScaledMatmul(a, s.Bs[i], with, out)
@@ -178,6 +203,28 @@ func (b *builder) operands(op kernel.Op, number int, a, rows schedule.Buffer) []
 		list = append(list, b.tensor(t, schedule.Given, 1))
 	}
 	return list
+}
+
+// ordered defines a tensor of rows by block of one of ranks' parts, from or to one that has each
+// rank's part in one piece: the move of an axis.
+func (b *builder) ordered(from, to schedule.Buffer, view collective.Shape) error {
+	typ := b.plan.Tensors[from-schedule.FirstTensor].Type
+	op, err := kernel.NewMove(kernel.Tensor{Name: "a", Type: typ, Shape: view}, 1)
+	if err != nil {
+		return err
+	}
+	b.define(schedule.Def{Kernel: &op, From: []schedule.Buffer{from}, To: to})
+	return nil
+}
+
+// part returns a rank's part of a tensor that all ranks' parts make up, in so many blocks of rows
+// each.
+func (c *counter) part(name string, rank, outer int) schedule.Region {
+	region := c.Tensor(name, rank)
+	if outer > 1 {
+		region = region.Every(c.Ranks, outer)
+	}
+	return region
 }
 
 // build makes the schedule.

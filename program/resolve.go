@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -245,10 +246,9 @@ func (r *resolved) kernelOn(shapes []collective.Shape) (op kernel.Op, err error)
 	if kind, is := layerOf(name); is {
 		return kernel.NewLayer(kind, words[1:], operands, r.Type)
 	}
-	most := map[string]int{"opaque": 64, "matmul": 2, "scaled_matmul": 5, "add": 2}
-	if n, known := most[name]; known && name != "opaque" && len(operands) != n &&
-		!(name == "scaled_matmul" && len(operands) == 4) || !known && len(operands) != 1 {
-		return op, fmt.Errorf("%s reads %d tensors, not %d", name, max(n, 1), len(operands))
+	takes := map[string]int{"matmul": 2, "add": 2}
+	if n := max(takes[name], 1); len(operands) != n && name != "opaque" && name != "scaled_matmul" {
+		return op, fmt.Errorf("%s reads %d tensors, not %d", name, n, len(operands))
 	}
 	out := r.Type
 	if out == 0 && len(operands) > 0 {
@@ -260,14 +260,7 @@ func (r *resolved) kernelOn(shapes []collective.Shape) (op kernel.Op, err error)
 	case "matmul":
 		return matmul(words[1:], operands, out)
 	case "scaled_matmul":
-		if r.Type == 0 {
-			out = dtype.BFloat16
-		}
-		with := kernel.Scales{A: operands[2], B: operands[3]}
-		if len(operands) > 4 {
-			with.Bias = &operands[4]
-		}
-		return kernel.NewScaledMatmul(operands[0], operands[1], with, out)
+		return r.scaledMatmul(words[1:], operands)
 	case "add":
 		return kernel.NewAdd(operands[0], operands[1], out)
 	}
@@ -297,6 +290,31 @@ func along(name string, words []string, a kernel.Tensor, out dtype.Type) (kernel
 		return kernel.NewMean(a, axis, out)
 	}
 	return kernel.NewMove(a, axis)
+}
+
+// scaledMatmul returns a scaled matmul: of two operands, their scales, a bias if there is one, and
+// with result-scale the scale of the result.
+func (r *resolved) scaledMatmul(words []string, operands []kernel.Tensor) (kernel.Op, error) {
+	out := cmp.Or(r.Type, dtype.BFloat16)
+	with := kernel.Scales{}
+	rest := operands
+	for _, word := range words {
+		if strings.ReplaceAll(word, "_", "-") != "result-scale" || with.Result != nil {
+			return kernel.Op{}, fmt.Errorf("%q: result-scale, or nothing, is expected", word)
+		}
+		if len(rest) > 0 {
+			with.Result, rest = &rest[len(rest)-1], rest[:len(rest)-1]
+		}
+	}
+	if len(rest) != 4 && len(rest) != 5 {
+		return kernel.Op{}, fmt.Errorf("scaled_matmul reads a, b, their scales, a bias if there is one, "+
+			"and with result-scale the scale of the result; it reads %d tensors", len(operands))
+	}
+	with.A, with.B = rest[2], rest[3]
+	if len(rest) > 4 {
+		with.Bias = &rest[4]
+	}
+	return kernel.NewScaledMatmul(rest[0], rest[1], with, out)
 }
 
 // matmul returns a matmul of operands as they are stored: "transpose=a", "b" or "ab".

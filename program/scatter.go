@@ -39,7 +39,7 @@ func MatmulReduceScatter(s Shards) (*schedule.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := scatter{shards: &s, op: part}
+	x := scatter{shards: &s, op: part, outer: int(s.outer())}
 	kind := collective.Sum
 	reduce := kernel.NewSum
 	if s.Mean {
@@ -61,7 +61,7 @@ func MatmulReduceScatter(s Shards) (*schedule.Schedule, error) {
 	if part.Scaling == kernel.RowWise {
 		t := s.Scales[0].A
 		t.Name, t.Shape = "scale_a", collective.Shape{rows, 1}
-		x.scales = b.tensor(t, schedule.Given, s.Ranks)
+		x.scales = b.tensor(t, schedule.Given, s.Ranks*x.outer)
 	}
 	x.operands = b.operands(part, 0, x.rows, x.scales)
 	x.space = b.symmetric(kernel.Tensor{Name: "workspace", Type: part.Out,
@@ -72,19 +72,37 @@ func MatmulReduceScatter(s Shards) (*schedule.Schedule, error) {
 	x.out = b.tensor(kernel.Tensor{Name: "c", Type: part.Out,
 		Shape: collective.Shape{rows / all, part.N}}, schedule.Result, 1)
 	b.define(schedule.Def{Kernel: &whole, From: x.operands, To: partial})
-	b.define(schedule.Def{From: []schedule.Buffer{partial}, To: x.out, Spec: &collective.Spec{
-		Kind: collective.ReduceScatter, Op: kind, Avg: b.plan.Spec.Avg, Type: part.Out,
-		Ranks: s.Ranks, Count: rows / all * part.N}})
+	if err := x.defines(b, partial, kind); err != nil {
+		return nil, err
+	}
 	b.plan.Lane = func(l *schedule.Lane) { x.lane(b, &counter{Lane: l}) }
 	return b.build()
+}
+
+// defines defines what every rank gets of all ranks' products.
+func (x *scatter) defines(b *builder, partial schedule.Buffer, kind collective.Op) error {
+	part, ranks, outer := x.op.Output().Shape.Elements(), int64(x.shards.Ranks), int64(x.outer)
+	if outer > 1 {
+		laid := b.tensor(kernel.Tensor{Name: "laid", Type: x.op.Out,
+			Shape: collective.Shape{ranks, part}}, schedule.Defined, 1)
+		view := collective.Shape{outer, ranks, part / outer}
+		if err := b.ordered(partial, laid, view); err != nil {
+			return err
+		}
+		partial = laid
+	}
+	b.define(schedule.Def{From: []schedule.Buffer{partial}, To: x.out, Spec: &collective.Spec{
+		Kind: collective.ReduceScatter, Op: kind, Avg: b.plan.Spec.Avg, Type: x.op.Out,
+		Ranks: x.shards.Ranks, Count: part}})
+	return nil
 }
 
 // left adds A, and its copy with the axis in front unless it is there.
 func (x *scatter) left(b *builder, front collective.Shape) error {
 	s := x.shards
 	a := kernel.Tensor{Name: "a", Type: s.A.Type, Shape: s.A.Shape}
-	if isLaidOut(s.A.Shape, s.Axis) {
-		x.a = b.tensor(a, schedule.Given, s.Ranks)
+	if !s.moves() {
+		x.a = b.tensor(a, schedule.Given, s.Ranks*x.outer)
 		x.rows = x.a
 		return nil
 	}
@@ -102,6 +120,7 @@ type scatter struct {
 	shards              *Shards
 	op, reduce          kernel.Op
 	move                *kernel.Op
+	outer               int             // blocks of rows that a rank's part of A has
 	a, rows, scales     schedule.Buffer // rows: A with the axis in front
 	operands            []schedule.Buffer
 	space, stacked, out schedule.Buffer
@@ -111,11 +130,10 @@ type scatter struct {
 func (x *scatter) produce(b *builder, c *counter, rank int, into schedule.Region) {
 	operands := make([]schedule.Region, len(x.operands))
 	for i, of := range x.operands {
-		block := 0
+		operands[i] = c.Tensor(b.name(of), 0)
 		if of == x.rows || x.scales != 0 && of == x.scales {
-			block = rank
+			operands[i] = c.part(b.name(of), rank, x.outer)
 		}
-		operands[i] = c.Tensor(b.name(of), block)
 	}
 	c.Launch(schedule.Launch{Name: "matmul"})
 	c.Compute(x.op, into, operands...)

@@ -16,8 +16,8 @@ import (
 // blocks of rows equals one matmul, and a shard's result is the same after it has been gathered
 // into any tensor.
 
-// maxSlices bounds the slices that a sum over an axis is divided into. A longer one is a kernel
-// like others.
+// maxSlices bounds the slices that a sum over an axis, or a move, is divided into. A longer one is
+// a kernel like others.
 const maxSlices = 4096
 
 // An operand is what a kernel reads row by row, width elements a row.
@@ -60,6 +60,8 @@ func (f *formulas) apply(o kernel.Op, in [][]seg) []seg {
 		return f.sumOver(o, in[0])
 	case kernel.Expand:
 		return f.expand(o, in[0])
+	case kernel.Move:
+		return f.move(o, in[0])
 	}
 	m := o.In.Lengths().Elements()
 	o.In = kernel.ShapeOf()
@@ -103,6 +105,29 @@ func (f *formulas) matmul(o kernel.Op, in [][]seg) []seg {
 	}
 	o.In = kernel.ShapeOf(k)
 	return f.rowwise(o, m, o.N, by, whole)
+}
+
+// move returns the elements with an axis in front: the same values elsewhere. Those of many short
+// runs are a source of their own, of all elements.
+func (f *formulas) move(o kernel.Op, in []seg) (out []seg) {
+	lengths := o.In.Lengths()
+	outer, length := lengths[:o.Axis].Elements(), lengths[o.Axis]
+	inner := lengths[o.Axis+1:].Elements()
+	if outer == 1 {
+		return in
+	}
+	if outer*length > maxSlices {
+		n := lengths.Elements()
+		return f.rowwise(o, 1, n, []operand{{in, n}}, nil)
+	}
+	for i := range length {
+		for j := range outer {
+			for _, g := range cut(in, (j*length+i)*inner, inner) {
+				out = appendSeg(out, g)
+			}
+		}
+	}
+	return out
 }
 
 // expand returns the result of repeating an axis: a row for each index before the new axis.

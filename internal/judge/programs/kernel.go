@@ -12,6 +12,7 @@ import (
 type kernel struct {
 	name                   string
 	transposeA, transposeB bool
+	resultScale            bool
 	axis, times            int
 	by                     float64
 	numbers                map[string]float64 // of a layer
@@ -21,8 +22,9 @@ type kernel struct {
 func parseKernel(text string) (*kernel, error) {
 	words := strings.Fields(text)
 	k := &kernel{name: strings.ReplaceAll(words[0], "-", "_")}
-	takes, known := map[string][]string{"matmul": {"transpose"}, "scaled_matmul": nil, "add": nil,
-		"cast": nil, "sum": {"axis"}, "mean": {"axis"}, "move": {"axis"}, "expand": {"axis", "times"},
+	takes, known := map[string][]string{"matmul": {"transpose"},
+		"scaled_matmul": {"result-scale"}, "add": nil, "cast": nil, "sum": {"axis"},
+		"mean": {"axis"}, "move": {"axis"}, "expand": {"axis", "times"},
 		"scale": {"by"}, "opaque": nil}[k.name]
 	if l, is := layers()[k.name]; is {
 		return k, parseLayer(l, k, words[1:])
@@ -40,6 +42,8 @@ func parseKernel(text string) (*kernel, error) {
 		}
 		var err error
 		switch name {
+		case "result-scale":
+			k.resultScale = true
 		case "transpose":
 			if value != "a" && value != "b" && value != "ab" {
 				return nil, fmt.Errorf("%q: transpose=a, b or ab is expected", word)
@@ -65,9 +69,11 @@ func (k *kernel) do(a *account, in []*tensor, out numberType) (*tensor, error) {
 		return k.layer(a, in, out)
 	}
 	want := map[string]int{"matmul": 2, "add": 2}[k.name]
-	switch {
-	case k.name == "scaled_matmul" && (len(in) == 4 || len(in) == 5):
-		return k.scaled(a, in, out)
+	switch last := len(in) - 1; {
+	case k.resultScale && (last == 4 || last == 5):
+		return k.scaled(a, in[:last], in[last], out)
+	case k.name == "scaled_matmul" && (last == 3 || last == 4) && !k.resultScale:
+		return k.scaled(a, in, nil, out)
 	case len(in) != max(want, 1) || k.name == "scaled_matmul":
 		return nil, fmt.Errorf("%s of %d tensors is not known", k.name, len(in))
 	}
@@ -178,8 +184,10 @@ func multiply(a *account, x, y factor, out numberType) (*tensor, error) {
 	}), nil
 }
 
-// scaled returns a scaled matmul: operands, their scales, and perhaps a bias.
-func (k *kernel) scaled(a *account, in []*tensor, out numberType) (*tensor, error) {
+// scaled returns a scaled matmul: operands, their scales, and perhaps a bias; and the scale of the
+// result, if it has one.
+func (k *kernel) scaled(a *account, in []*tensor, result *tensor, out numberType) (*tensor,
+	error) {
 	wide, _ := typeOf("float32")
 	t, err := multiply(a, factor{in[0], false}, factor{in[1], false}, wide)
 	if err != nil {
@@ -192,6 +200,9 @@ func (k *kernel) scaled(a *account, in []*tensor, out numberType) (*tensor, erro
 		x = a.round(wide, x*pick(in[3], int64(i)%columns))
 		if len(in) == 5 {
 			x = a.sum([]float64{x, in[4].list[int64(i)%columns].f}, wide)
+		}
+		if result != nil {
+			x = a.round(wide, x*result.list[0].f)
 		}
 		return number{f: a.round(out, x)}
 	}), nil

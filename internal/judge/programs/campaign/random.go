@@ -37,7 +37,7 @@ func randomProgram(luck *rand.Rand) *draft {
 		"int32", "int64", "uint8", "int16")
 	a.makeGroups()
 	for i, shape := range [][]int64{{4, 4}, {2 * int64(a.ranks), 4}, {12, 4}, {1 + luck.Int64N(7), 4},
-		{1 + luck.Int64N(30)}, {3, 2, 2 * int64(a.ranks)}} {
+		{1 + luck.Int64N(30)}, {3, 2, 2 * int64(a.ranks)}, {3, 2 * int64(a.ranks), 4}} {
 		a.give(fmt.Sprintf("g%d", i), shape)
 	}
 	for range 1 + luck.IntN(6) {

@@ -294,18 +294,22 @@ func (a *author) split(o *op, k collective.Kind, shape []int64, n int) (fits, ra
 	return true, ragged
 }
 
-// matrix returns a random matrix that all ranks have.
-func (a *author) matrix(fits func(k *kind) bool) *kind {
+// rows returns a random tensor of rows of 4 that all ranks have, and an axis of it, not the last.
+func (a *author) rows(fits func(k *kind, axis int) bool) (x *kind, axis int) {
 	all := a.all()
-	return a.any(func(k *kind) bool {
-		return k.on(all) && !k.ragged && len(k.shape) == 2 && k.typ == a.typ && fits(k)
+	axis = a.luck.IntN(2)
+	x = a.any(func(k *kind) bool {
+		last := len(k.shape) - 1
+		return k.on(all) && !k.ragged && k.typ == a.typ && last > axis && k.shape[last] == 4 &&
+			fits(k, axis)
 	})
+	return x, axis
 }
 
 // gatherThenMultiply adds candidates for a pipeline: an all_gather, and matmuls of its result.
 func (a *author) gatherThenMultiply() {
-	x := a.matrix(func(k *kind) bool {
-		return k.shape[1] == 4 && k.shape[0]*int64(a.ranks) <= 64
+	x, axis := a.rows(func(k *kind, _ int) bool {
+		return collective.Shape(k.shape).Elements()*int64(a.ranks) <= 900
 	})
 	if x == nil {
 		return
@@ -316,7 +320,10 @@ func (a *author) gatherThenMultiply() {
 	}
 	o := a.begin()
 	o.call, o.in, o.group = "all_gather", []string{x.name}, group
-	shape := []int64{x.shape[0] * int64(len(teams[0])), 4}
+	shape := slices.Clone(x.shape)
+	if shape[axis] *= int64(len(teams[0])); axis > 0 {
+		o.call += fmt.Sprintf(" axis %d", axis)
+	}
 	o.out = []string{a.result(shape, a.typ, nil)}
 	a.end(o, shape, a.typ, a.all(), false)
 	for range 1 + a.luck.IntN(2) {
@@ -333,7 +340,7 @@ func (a *author) gatherThenMultiply() {
 // multiplyThenScatter adds a candidate for another pipeline: a matmul, and a reduce_scatter of its
 // result.
 func (a *author) multiplyThenScatter() {
-	x := a.matrix(func(k *kind) bool { return k.shape[1] == 4 && k.shape[0]%int64(a.ranks) == 0 })
+	x, axis := a.rows(func(k *kind, axis int) bool { return k.shape[axis]%int64(a.ranks) == 0 })
 	if x == nil {
 		return
 	}
@@ -346,7 +353,11 @@ func (a *author) multiplyThenScatter() {
 	if a.ranks&(a.ranks-1) == 0 && a.chance(3) {
 		o.call += " avg"
 	}
-	shape := []int64{x.shape[0] / int64(a.ranks), 4}
+	if axis > 0 {
+		o.call += fmt.Sprintf(" axis %d", axis)
+	}
+	shape := slices.Clone(x.shape)
+	shape[axis] /= int64(a.ranks)
 	o.out = []string{a.result(shape, a.typ, nil)}
 	if o.out[0] == m.out[0] {
 		return
