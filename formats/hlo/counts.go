@@ -8,7 +8,7 @@ import (
 // countBy sets the numbers of replicas and partitions of a module whose header has neither, for so
 // many ranks. They are replicas, unless collectives are among partitions.
 func (m *module) countBy(ranks int) {
-	if m.counted || ranks < 1 {
+	if m.counted || ranks < 2 {
 		return
 	}
 	into := &m.replicas
@@ -24,13 +24,30 @@ func (m *module) countBy(ranks int) {
 	*into = min(ranks, maxRanks)
 }
 
+// grouped returns the number of ranks of a module whose header does not say it: every rank is in
+// one group of a collective. It is 0 where nothing has groups.
+func (m *module) grouped() (ranks int) {
+	for _, c := range m.order {
+		for k := range c.instrs {
+			i := &c.instrs[k]
+			if _, given := i.attr("replica_groups"); given && i.most() < maxRanks {
+				ranks = max(ranks, int(i.most())+1)
+			}
+		}
+	}
+	return ranks
+}
+
 // most returns the highest number in the groups or pairs of an instruction; 0 if it has none.
 func (i *instr) most() (most int64) {
 	var lists [][]int64
 	text, given := i.attr("replica_groups")
 	if given {
 		lists, _ = groups(text, maxRanks) // an error comes where they are read
-	} else if text, given = i.attr("source_target_pairs"); given && strings.HasPrefix(text, "{") {
+	} else if text, given = i.attr("source_target_pairs"); !given {
+		text = pairsOf(i)
+	}
+	if lists == nil && strings.HasPrefix(text, "{") {
 		lists, _ = listed(text)
 	}
 	for _, list := range lists {
@@ -53,9 +70,10 @@ func (m *module) uncounted() string {
 			most = max(most, c.instrs[k].most())
 		}
 	}
-	if most == 0 || most >= maxRanks {
-		return ""
+	number := "N"
+	if most > 0 && most < maxRanks {
+		number = strconv.FormatInt(most+1, 10)
 	}
-	return "; the header has neither replica_count nor num_partitions: write replica_count=" +
-		strconv.FormatInt(most+1, 10) + " into it, or run the module as program.file on as many ranks"
+	return "; the header has neither replica_count nor num_partitions: write replica_count=" + number +
+		" into it, or run the module as program.file on as many ranks"
 }
