@@ -42,7 +42,8 @@ func (s *Scenario) filed(file string, p *scenarios.ModulePoint) (*scenarios.Prog
 			p.Ranks)
 	}
 	if len(p.Branches)+len(p.Trips) > 0 {
-		return nil, fmt.Errorf("program.branches and program.trips are for an HLO module; this is a trace")
+		return nil, fmt.Errorf("program.branches and program.trips are for an HLO module; this is a " +
+			"trace")
 	}
 	var inputs []chakra.Input
 	for rank, part := range parts {

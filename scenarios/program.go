@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"collsim/collective"
@@ -68,23 +69,10 @@ type ProgramOp struct {
 }
 
 func programKeys() []Key {
-	return append([]Key{
+	return slices.Concat(programFileKeys(), []Key{
 		{Path: "program.iterations", kind: aWhole, min: 1, max: 1000, Default: "1", Example: "3",
 			Sweep: true, Doc: "How often every rank does it, back to back.",
 			to: set(func(p *ProgramPoint, n int64) { p.Iterations = int(n) })},
-		{Path: "program.file", kind: aFile, Example: `"step.{rank}.et"`, Default: "none",
-			Doc: "What has all of it, in place of groups, tensors and ops: a trace of Chakra or of " +
-				"PyTorch's profiler, a file a rank, with {rank} in the name; or the HLO module that all do.",
-			by: (*run).programFile},
-		{Path: "program.branches", kind: aNames, Example: `["cond.2=1", "*=0"]`, Default: "none",
-			Sweep: true, Doc: "Which branch conditionals of an HLO module take, by the name of the " +
-				"instruction, in which * stands for any text; the first that fits holds. 0 is the first " +
-				"branch, true is 0 and false is 1.",
-			by: (*run).programFile},
-		{Path: "program.trips", kind: aNames, Example: `["while.7=32"]`, Default: "none", Sweep: true,
-			Doc: "How often loops of an HLO module go round, in the same way, where the file does not say " +
-				"it, or in its place.",
-			by: (*run).programFile},
 		{Path: "program.gradient", kind: aChoice, Values: []string{"none", "full"}, Default: "none",
 			Example: `"full"`, Sweep: true,
 			Doc: "Whether its backward pass follows: of the full gradient, as of a collective. The " +
@@ -133,7 +121,26 @@ func programKeys() []Key {
 		{Path: "program.tensor.repeat", kind: aWhole, min: 1, max: maxRepeat, Default: "1",
 			Example: "32", Sweep: true,
 			Doc: "How many there are: {i} in the name is 0, 1, ….", by: (*view).programTensor},
-	}, append(programOpKeys(), programCallKeys()...)...)
+	}, programOpKeys(), programCallKeys())
+}
+
+// programFileKeys returns the keys of a program from a file.
+func programFileKeys() []Key {
+	return []Key{
+		{Path: "program.file", kind: aFile, Example: `"step.{rank}.et"`, Default: "none",
+			Doc: "What has all of it, in place of groups, tensors and ops: a trace of Chakra or of " +
+				"PyTorch's profiler, a file a rank, with {rank} in the name; or the HLO module that all do.",
+			by: (*run).programFile},
+		{Path: "program.branches", kind: aNames, Example: `["cond.2=1", "*=0"]`, Default: "none",
+			Sweep: true, Doc: "Which branch conditionals of an HLO module take, by the name of the " +
+				"instruction, in which * stands for any text; the first that fits holds. 0 is the first " +
+				"branch, true is 0 and false is 1.",
+			by: (*run).programFile},
+		{Path: "program.trips", kind: aNames, Example: `["while.7=32"]`, Default: "none", Sweep: true,
+			Doc: "How often loops of an HLO module go round, in the same way, where the file does not say " +
+				"it, or in its place.",
+			by: (*run).programFile},
+	}
 }
 
 func programOpKeys() []Key {

@@ -75,7 +75,8 @@ func (r *run) programFile(v *view, p *ProgramPoint) (ok, given bool) {
 	return v.fewer(at, max(len(p.Ops), len(p.Tensors))), true
 }
 
-// askProgram asks for the program in a file; text identifies what the module leaves to the scenario.
+// askProgram asks for the program in a file; text identifies what the module leaves to the
+// scenario.
 func (r *run) askProgram(file string, m *ModulePoint, text string) (Answer, bool) {
 	key := questionKey{topic: WhichProgram, input: file, ranks: m.Ranks, module: text}
 	p := &Point{Data: Files{Input: file}}

@@ -14,7 +14,7 @@ type parser struct {
 	pos  int
 	line int // of pos, from 1
 	into *module
-	// bounded says that there are lengths of which only a bound is known.
+	// bounded says that some lengths are bounds.
 	bounded bool
 }
 

@@ -180,6 +180,10 @@ func (p *parser) array() (s shape, err error) {
 	if s.elem, err = p.name("a shape"); err != nil {
 		return s, err
 	}
+	if bits(s.elem) < 0 && p.peek() == '(' {
+		return s, p.fail(line, "%s( where a shape is expected: texts whose instructions have shapes are "+
+			"read", s.elem)
+	}
 	if bits(s.elem) < 0 {
 		return s, p.fail(line, "%.40q is no type of XLA: f32, bf16, s32, pred and others are", s.elem)
 	}
