@@ -24,18 +24,16 @@ func (m *module) countBy(ranks int) {
 	*into = min(ranks, maxRanks)
 }
 
-// grouped returns the number of ranks of a module whose header does not say it: every rank is in
-// one group of a collective. It is 0 where nothing has groups.
-func (m *module) grouped() (ranks int) {
+// named returns the least number of ranks that all groups and pairs fit to: every rank is in one
+// group of a collective, and one in no pair does nothing.
+func (m *module) named() int {
+	most := int64(0)
 	for _, c := range m.order {
 		for k := range c.instrs {
-			i := &c.instrs[k]
-			if _, given := i.attr("replica_groups"); given && i.most() < maxRanks {
-				ranks = max(ranks, int(i.most())+1)
-			}
+			most = max(most, c.instrs[k].most())
 		}
 	}
-	return ranks
+	return int(min(most, maxRanks-1)) + 1
 }
 
 // most returns the highest number in the groups or pairs of an instruction; 0 if it has none.
@@ -64,15 +62,9 @@ func (m *module) uncounted() string {
 	if m.counted || m.ranks() > 1 {
 		return ""
 	}
-	most := int64(0)
-	for _, c := range m.order {
-		for k := range c.instrs {
-			most = max(most, c.instrs[k].most())
-		}
-	}
 	number := "N"
-	if most > 0 && most < maxRanks {
-		number = strconv.FormatInt(most+1, 10)
+	if n := m.named(); n > 1 {
+		number = strconv.Itoa(n)
 	}
 	return "; the header has neither replica_count nor num_partitions: write replica_count=" + number +
 		" into it, or run the module as program.file on as many ranks"

@@ -45,7 +45,7 @@ const (
 
 // program makes the program.
 func (e *emitter) program() (*Program, error) {
-	e.out = Program{Name: e.name, Ranks: e.ranks()}
+	e.out.Name, e.out.Ranks = e.name, e.ranks()
 	if !e.scheduled {
 		e.note("the module is not scheduled (is_scheduled=true): instructions are issued in the order " +
 			"of the file")

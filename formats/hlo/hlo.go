@@ -27,6 +27,7 @@
 package hlo
 
 import (
+	"fmt"
 	"io"
 
 	"collsim/collective"
@@ -75,7 +76,7 @@ type Options struct {
 	// the file says. The first whose name fits holds.
 	Branches, Trips []Stated
 	// Loosely takes a loop of unknown length once, the last branch of a conditional, and as many
-	// ranks as there are in groups.
+	// ranks as groups and pairs name.
 	Loosely bool
 }
 
@@ -106,12 +107,15 @@ func ReadProgram(name string, in io.Reader, o Options) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Ranks == 0 && o.Loosely {
-		o.Ranks = m.grouped()
+	var notes []string
+	if o.Loosely && !m.counted && m.named() > 1 {
+		o.Ranks = m.named()
+		notes = append(notes, fmt.Sprintf("the header has neither replica_count nor num_partitions: "+
+			"%d ranks are taken, as many as its groups and pairs name", o.Ranks))
 	}
 	m.countBy(o.Ranks)
-	e := emitter{module: m, parser: &p, options: &o, taken: map[string]int{},
-		others: map[string]int{}, made: map[*instr][]Op{}, sent: map[string][]int{},
+	e := emitter{out: Program{Notes: notes}, module: m, parser: &p, options: &o,
+		taken: map[string]int{}, others: map[string]int{}, made: map[*instr][]Op{}, sent: map[string][]int{},
 		plans: map[*computation]*plan{}}
 	return e.program()
 }
