@@ -9,7 +9,7 @@ import (
 )
 
 // TestOrdered: a call waits for the last one before it that is in order, and for asynchronous ones
-// whose result it needs, through kernels too, unless something that it waits for has waited for them.
+// whose result it needs, through kernels too, unless one that it waits for has waited for them.
 func TestOrdered(t *testing.T) {
 	call := func(async bool, after ...int) Op {
 		return Op{Call: &collective.Communication{Kind: collective.AllReduce}, Async: async, After: after}
