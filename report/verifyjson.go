@@ -57,7 +57,7 @@ func verificationValue(v *run.Verification) Value {
 		{"slots", known(v.Slots > 0, Int(v.Slots))}, // slots of a connection; null: any number
 		{"sizes", some(v.Sizes)},                    // the sizes that the file supports, in words
 		{"causal", causalValue(v.Causal)},
-		{"notes", listOf(v.Notes, Text)},
+		{"made", listOf(v.Made, Text)}, {"notes", listOf(v.Notes, Text)},
 		// Whether a rank may begin a call as soon as its last call has ended there; and why not.
 		{"back_to_back", known(v.Calls > 0, Bool(v.Calls == 2))},
 		{"next_call", violationFields().all(v.NextCall)},

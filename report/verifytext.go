@@ -180,13 +180,17 @@ func writeCalls(v *run.Verification, b *strings.Builder) {
 	}
 }
 
-// writeRemarks prints the sizes for which the verdict holds, and notes.
+// writeRemarks prints the sizes for which the verdict holds, the calls of a file of requests, and
+// notes.
 func writeRemarks(v *run.Verification, b *strings.Builder) {
 	if v.Sizes != "" {
 		fmt.Fprintf(b, "  sizes    %s\n", sizesText(v))
 	}
 	for _, line := range sizeRangesText(v) {
 		fmt.Fprintf(b, "           %s\n", line)
+	}
+	for _, call := range v.Made {
+		fmt.Fprintf(b, "  call     %s\n", call)
 	}
 	for _, note := range v.Notes {
 		fmt.Fprintf(b, "  note     %s\n", note)

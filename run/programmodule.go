@@ -28,7 +28,8 @@ func module(name string, text []byte, p *scenarios.ProgramSource, ranks int, lim
 		return nil, fmt.Errorf("an HLO module, or a trace of a file a rank with %s in the name, is "+
 			"expected", formats.RankInName)
 	}
-	o := hlo.Options{Limit: limit, Ranks: ranks, Branches: stated(p.Branches), Trips: stated(p.Trips)}
+	o := hlo.Options{Limit: limit, Ranks: ranks, Branches: stated(p.Branches),
+		Trips: stated(p.Trips)}
 	m, err := hlo.ReadProgram(name, bytes.NewReader(text), o)
 	if err != nil {
 		return nil, errors.New(strings.ReplaceAll(err.Error(), "\n  ", "; "))
@@ -64,43 +65,47 @@ func graph(name string, text []byte, p *scenarios.ProgramSource, ranks int) (
 func programOfModule(m *hlo.Program) *scenarios.ProgramFile {
 	file := &scenarios.ProgramFile{Notes: m.Notes, Unplaced: true}
 	for i := range m.Ops {
-		o := &m.Ops[i]
-		op := scenarios.ProgramOp{Name: o.Name, Out: fmt.Sprintf("out_%d", i), At: -1}
-		for _, before := range o.After {
+		op := scenarios.ProgramOp{Name: m.Ops[i].Name, Out: fmt.Sprintf("out_%d", i), At: -1}
+		for _, before := range m.Ops[i].After {
 			op.After = append(op.After, m.Ops[before].Name)
 		}
-		switch {
-		case o.Call != nil:
-			op.Call, op.Async, op.Stream = o.Call.String(), o.Async, "comm"
-			if o.Call.Kind == collective.Broadcast && len(o.Teams) == 1 && len(o.Teams[0]) == 2 {
-				op.Stream = fmt.Sprintf("%d to %d", o.Teams[0][0], o.Teams[0][1])
-			}
-			if o.Call.Kind == collective.AllToAllV { // a permute
-				op.Algorithm = permutes()
-			}
-			op.Group = groupOf(file, o.Teams, m.Ranks)
-			for k, t := range o.Tensors {
-				op.In = append(op.In, given(file, t, k))
-				op.Outs = append(op.Outs, fmt.Sprintf("out_%d_%d", i, k))
-			}
-			if len(op.Outs) > 1 {
-				op.Out = ""
-			} else {
-				op.Outs = nil
-			}
-		case o.Tensors != nil:
-			op.Kernel, op.Type, op.Stream = "matmul", o.Out, threadOf(o)
-			for k, t := range o.Tensors {
-				op.In = append(op.In, given(file, t, k))
-			}
-		default: // a copy that moves as much
-			n := (int64(o.Moves) + 1) / 2
-			op.Kernel, op.Type, op.Stream = "cast", dtype.Uint8, threadOf(o)
-			op.In = []string{given(file, hlo.Tensor{Type: dtype.Uint8, Shape: collective.Shape{n}}, 0)}
-		}
+		moduleOp(file, &op, &m.Ops[i], m.Ranks)
 		file.Ops = append(file.Ops, op)
 	}
 	return file
+}
+
+// moduleOp sets what an op of a module does, on so many ranks.
+func moduleOp(file *scenarios.ProgramFile, op *scenarios.ProgramOp, o *hlo.Op, ranks int) {
+	switch {
+	case o.Call != nil:
+		op.Call, op.Async, op.Stream = o.Call.String(), o.Async, "comm"
+		if o.Call.Kind == collective.Broadcast && len(o.Teams) == 1 && len(o.Teams[0]) == 2 {
+			op.Stream = fmt.Sprintf("%d to %d", o.Teams[0][0], o.Teams[0][1])
+		}
+		if o.Call.Kind == collective.AllToAllV { // a permute
+			op.Algorithm = permutes()
+		}
+		op.Group = groupOf(file, o.Teams, ranks)
+		for k, t := range o.Tensors {
+			op.In = append(op.In, given(file, t, k))
+			op.Outs = append(op.Outs, fmt.Sprintf("%s_%d", op.Out, k))
+		}
+		if len(op.Outs) > 1 {
+			op.Out = ""
+		} else {
+			op.Outs = nil
+		}
+	case o.Tensors != nil:
+		op.Kernel, op.Type, op.Stream = "matmul", o.Out, threadOf(o)
+		for k, t := range o.Tensors {
+			op.In = append(op.In, given(file, t, k))
+		}
+	default: // a copy that moves as much
+		n := (int64(o.Moves) + 1) / 2
+		op.Kernel, op.Type, op.Stream = "cast", dtype.Uint8, threadOf(o)
+		op.In = []string{given(file, hlo.Tensor{Type: dtype.Uint8, Shape: collective.Shape{n}}, 0)}
+	}
 }
 
 // stated converts what a scenario says of instructions.

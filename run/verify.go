@@ -25,6 +25,7 @@ type Verification struct {
 	Sizes      string           // that the file is for, in words; may be empty
 	Ranges     []SizeRange      // verdicts by size, from the smallest on; nil: one for all
 	Notes      []string         // what a reader should know besides
+	Made       []string         // the calls of the file and who takes part in each, where it says so
 	// Calls is the number of calls that are proven right, one after another without a barrier
 	// between the ranks; 2 stands for any number. If it is 1, NextCall holds the violations of a
 	// second call that begins on some ranks before all have ended the first.
@@ -52,7 +53,7 @@ type VerifyOptions struct {
 // VerifyFile proves a schedule that ReadSchedule has read; name is what violations call the file.
 func VerifyFile(name string, f *formats.File, o VerifyOptions) *Verification {
 	v := &Verification{File: name, Format: f.Format, Name: f.Name, Causal: f.Causal, Sizes: f.Sizes,
-		Notes: f.Notes, Violations: []Violation{}}
+		Notes: f.Notes, Made: f.Calls, Violations: []Violation{}}
 	if f.Schedule == nil {
 		for _, x := range f.Found {
 			v.Violations = append(v.Violations, placed(name, f, x))

@@ -213,7 +213,7 @@ func (e *emitter) operands(c *computation, i *instr, call *collective.Communicat
 	if len(tensors) == 0 {
 		return nil, e.fail(i, "no operand has elements")
 	}
-	if _, array := i.attr("dimensions"); call.Kind == collective.AllToAll && !array {
+	if _, array := i.attr("dimensions"); kindOf(i.opcode) == allToAll && !array {
 		for _, t := range tensors {
 			if int64(len(tensors)) != size || !slices.Equal(t.Shape, tensors[0].Shape) {
 				return nil, e.fail(i, "an operand of one shape for each of %d ranks is expected", size)
@@ -248,8 +248,8 @@ func (e *emitter) sameSize(i *instr, call *collective.Communication, in, size in
 		want = in / size
 	}
 	if out != want {
-		return e.fail(i, "its result has %d bytes; %v of %d bytes on %d ranks has %d", out, call.Kind,
-			in, size, want)
+		return e.fail(i, "its result has %d bytes; %v of %d bytes on %d ranks has %d%s", out, call.Kind,
+			in, size, want, e.uncounted())
 	}
 	return nil
 }

@@ -93,8 +93,8 @@ func (e *emitter) convolve(i *instr, of [3]*shape) ([]Op, error) {
 	if columns/groups < fewColumns || k*valid*places == 0 {
 		return nil, nil
 	}
-	e.note("convolutions are taken for matmuls of their implicit GEMM, which reads an input as often " +
-		"as the window does")
+	e.note("convolutions are taken for matmuls of their implicit GEMM, which reads an input as " +
+		"often as the window does")
 	return e.matmul(i, [2]string{of[0].elem, of[1].elem}, sizes4{groups, rows * places,
 		columns / groups, (unit.MultiplyCapped(k, valid)-1)/places + 1})
 }

@@ -21,7 +21,7 @@ type emitter struct {
 	made    map[*instr][]Op        // ops of the instructions met so far
 	sent    map[string][]int       // by channel: the ops of its last send
 	plans   map[*computation]*plan // of modules without fusions
-	others  map[string]int         // by opcode: number of kernels whose cost is the bytes that they move
+	others  map[string]int         // by opcode: number of kernels that take their bytes
 	order   []string               // keys of others
 	steps   int
 	joined  int    // instructions that were put together to kernels
@@ -39,16 +39,19 @@ type value struct {
 
 // Bounds on unrolled loops.
 const (
-	maxSteps = 1 << 21
+	maxSteps = 1 << 24
 	maxOps   = 1 << 17
 )
 
 // program makes the program.
 func (e *emitter) program() (*Program, error) {
-	e.out = Program{Name: e.name, Ranks: e.ranks()}
+	e.out.Name, e.out.Ranks = e.name, e.ranks()
 	if !e.scheduled {
 		e.note("the module is not scheduled (is_scheduled=true): instructions are issued in the order " +
 			"of the file")
+	}
+	if e.parser.bounded {
+		e.note("lengths that are known at run time alone, as f32[<=8], are taken for their bounds")
 	}
 	args := make([]value, len(e.entry.instrs))
 	if _, err := e.run(e.entry, args); err != nil {
@@ -65,8 +68,8 @@ func (e *emitter) program() (*Program, error) {
 		}
 	}
 	if e.joined > 0 {
-		e.note(fmt.Sprintf("XLA has fused nothing in this module: %d instructions are taken for parts of "+
-			"the kernels behind them, as it would fuse them", e.joined))
+		e.note(fmt.Sprintf("XLA has fused nothing in this module: %d instructions are taken for parts "+
+			"of the kernels behind them, as it would fuse them", e.joined))
 	}
 	var list []string
 	for _, opcode := range e.order {
@@ -147,10 +150,14 @@ func (e *emitter) instr(c *computation, i *instr, values, args []value) (value, 
 	e.steps += len(after)
 	switch {
 	case i.phase == update || i.phase == done:
-		if len(i.operands) != 1 {
-			return value{}, e.fail(i, "%d operands; one is expected", len(i.operands))
+		if len(i.operands) == 0 {
+			return value{}, e.fail(i, "an operand is expected: what was started")
 		}
-		return values[i.operands[0]], nil
+		v := values[i.operands[0]]
+		for _, more := range i.operands[1:] { // an update may have operands that its start lacks
+			v = later(v, values[more].after)
+		}
+		return v, nil
 	case kindOf(i.opcode) != 0:
 		return e.communicate(c, i, after)
 	}
@@ -302,6 +309,11 @@ func (e *emitter) bytes(c *computation, i *instr) []Op {
 	if moves <= 0 {
 		return nil
 	}
+	if target := i.target(); target == "MoveToHost" || target == "MoveToDevice" ||
+		i.opcode == "copy" && len(i.operands) == 1 &&
+			i.shape.host != c.instrs[i.operands[0]].shape.host {
+		e.note("copies to and from the host's memory are taken for copies in the device's")
+	}
 	return []Op{{Moves: unit.Bytes(moves)}}
 }
 
@@ -316,8 +328,8 @@ func (e *emitter) count(i *instr) {
 	}
 }
 
-// threadOf returns where a kernel is executed: on the thread of an asynchronous one, which its start
-// names, or that of the computation which it is in.
+// threadOf returns the thread of a kernel: the one that its start names, if it is asynchronous, or
+// that of the computation which it is in.
 func (e *emitter) threadOf(i *instr) string {
 	if i.phase != start {
 		return e.thread

@@ -17,10 +17,10 @@
 //
 // All ranks execute the same program. A rank is a replica and a partition: replica·num_partitions +
 // partition. Collectives, collective permutes, and sends with their receives keep their meaning. A
-// dot, a convolution or attention is a matmul of as many operations, alone, in a fusion or as a call
-// of a library. The cost of every other kernel is the bytes that it moves: operands in, result out.
-// Where XLA has fused nothing yet, they are put together as it would (fuse.go). Calls are inlined, a
-// while is unrolled, and a conditional is one of its branches.
+// dot, a convolution or attention is a matmul of as many operations, alone, in a fusion or as a
+// call of a library. The cost of every other kernel is the bytes that it moves: operands in, result
+// out. Where XLA has fused nothing yet, they are put together as it would (fuse.go). Calls are
+// inlined, a while is unrolled, and a conditional is one of its branches.
 //
 // The text is that of XLA's HloParser (openxla/xla, xla/hlo/parser); groups of ranks are those of
 // xla/service/collective_ops_utils.h.
@@ -75,7 +75,8 @@ type Options struct {
 	// Branches are the branches that conditionals take, and Trips how often loops go round, whatever
 	// the file says. The first whose name fits holds.
 	Branches, Trips []Stated
-	// Loosely takes a loop of unknown length once, and the last branch of a conditional.
+	// Loosely takes a loop of unknown length once, the last branch of a conditional, and as many
+	// ranks as groups and pairs name.
 	Loosely bool
 }
 
@@ -106,10 +107,16 @@ func ReadProgram(name string, in io.Reader, o Options) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	var notes []string
+	if o.Loosely && !m.counted && m.named() > 1 {
+		o.Ranks = m.named()
+		notes = append(notes, fmt.Sprintf("the header has neither replica_count nor num_partitions: "+
+			"%d ranks are taken, as many as its groups and pairs name", o.Ranks))
+	}
 	m.countBy(o.Ranks)
-	e := emitter{module: m, parser: &p, options: &o, taken: map[string]int{},
-		others: map[string]int{}, made: map[*instr][]Op{}, sent: map[string][]int{},
-		plans: map[*computation]*plan{}}
+	e := emitter{out: Program{Notes: notes}, module: m, parser: &p, options: &o,
+		taken: map[string]int{}, others: map[string]int{}, made: map[*instr][]Op{},
+		sent: map[string][]int{}, plans: map[*computation]*plan{}}
 	return e.program()
 }
 
@@ -121,14 +128,6 @@ func Read(in io.Reader, o foreign.Options) (*foreign.File, error) {
 	p, err := ReadProgram(o.File, in, Options{Limit: o.Limit, Loosely: true})
 	if err != nil {
 		return nil, err
-	}
-	waits := len(p.Ops)
-	for i := range p.Ops {
-		waits += len(p.Ops[i].After)
-	}
-	if p.Ranks > opgraph.MaxRanks || waits > maxWaits/p.Ranks {
-		return nil, &foreign.Error{File: o.File, Text: fmt.Sprintf("%d ranks do %d things that wait for "+
-			"%d: that is too much", p.Ranks, len(p.Ops), waits)}
 	}
 	g := graph{program: p, ranks: make([]opgraph.Rank, p.Ranks), ends: make([][]int32, p.Ranks)}
 	return g.file(&o)

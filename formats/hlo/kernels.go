@@ -8,8 +8,8 @@ import (
 	"collsim/dtype"
 )
 
-// matmuls returns the matmuls of an instruction: a dot, a convolution, a fusion with some, or a call
-// of a library that is known; none otherwise.
+// matmuls returns the matmuls of an instruction: a dot, a convolution, a fusion with some, or a
+// call of a library that is known; none otherwise.
 func (e *emitter) matmuls(c *computation, i *instr) ([]Op, error) {
 	switch i.opcode {
 	case "dot":

@@ -101,7 +101,8 @@ type heads struct{ count, queries, keys, features int64 }
 //
 // Dao et al., FlashAttention, 2022: 4·heads·queries·keys·features operations, 2.5 times as many
 // backward. The products read queries and results, or keys and values, and their gradients.
-func (e *emitter) attention(i *instr, elem string, h heads, isBackward, isCausal bool) ([]Op, error) {
+func (e *emitter) attention(i *instr, elem string, h heads, isBackward, isCausal bool) ([]Op,
+	error) {
 	t, per := mathType(elem)
 	if per != 1 || !t.IsFloat() {
 		return nil, e.fail(i, "attention of %s is not read", elem)
@@ -113,8 +114,8 @@ func (e *emitter) attention(i *instr, elem string, h heads, isBackward, isCausal
 	if isCausal {
 		h.keys = (h.keys + 1) / 2
 	}
-	e.note("attention is taken for a matmul of as many operations, and of the bytes that it reads and " +
-		"writes where its scores stay on chip")
+	e.note("attention is taken for a matmul of as many operations, and of the bytes that it reads " +
+		"and writes where its scores stay on chip")
 	m := matmuls * h.count * h.features
 	if m == 0 || h.keys == 0 || h.queries == 0 {
 		return nil, nil
@@ -123,8 +124,8 @@ func (e *emitter) attention(i *instr, elem string, h heads, isBackward, isCausal
 		{t, collective.Shape{h.keys, h.queries}}}, Out: t}}, nil
 }
 
-// cudnnAttention returns the matmul of attention of cuDNN, whose config has the shape of the scores:
-// batches, heads, queries, keys.
+// cudnnAttention returns the matmul of attention of cuDNN, whose config has the shape of the
+// scores: batches, heads, queries, keys.
 func (e *emitter) cudnnAttention(c *computation, i *instr) ([]Op, error) {
 	var config struct {
 		Attention struct {
@@ -147,8 +148,8 @@ func (e *emitter) cudnnAttention(c *computation, i *instr) ([]Op, error) {
 		strings.Contains(config.Attention.Mask, "CAUSAL"))
 }
 
-// transformerEngine returns the matmul of attention of Transformer Engine, whose config is a list of
-// attributes of MLIR: "attn_heads = 32 : i64". Masks 2 and above are causal (NVTE_Mask_Type).
+// transformerEngine returns the matmul of attention of Transformer Engine, whose config is a list
+// of attributes of MLIR: "attn_heads = 32 : i64". Masks from 2 on are causal (NVTE_Mask_Type).
 func (e *emitter) transformerEngine(c *computation, i *instr) ([]Op, error) {
 	text, _ := i.attr("backend_config")
 	if len(i.operands) == 0 {

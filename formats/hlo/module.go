@@ -53,17 +53,23 @@ const (
 
 // split splits the opcode of an asynchronous instruction, as all-gather-start, and takes the shape
 // of its result from that of a start: a tuple of operands, result and more, and of a copy-start one
-// of result, operand and more. That of an all-reduce-start is its result. Sends and receives stay
-// as they are.
+// of result, operand and more. That of an all-reduce-start is its result, unless its first element
+// is a tuple, or it is of one operand. Starts of sends and receives are those themselves, and what
+// is done of them stays as it is.
 func (i *instr) split() {
 	for of, suffix := range []string{start: "-start", update: "-update", done: "-done"} {
 		base, found := strings.CutSuffix(i.opcode, suffix)
-		if found && of > 0 && base != "send" && base != "recv" {
+		switch isMessage := base == "send" || base == "recv"; {
+		case !found || of == 0 || isMessage && phase(of) == done:
+		case isMessage && phase(of) == start:
+			i.opcode = base
+		default:
 			i.opcode, i.phase = base, phase(of)
 		}
 	}
 	switch n := len(i.shape.tuple); {
-	case i.phase != start || i.opcode == "all-reduce" || i.opcode == "async":
+	case i.phase != start || i.opcode == "async":
+	case i.opcode == "all-reduce" && len(i.operands) > 1 && n > 0 && i.shape.tuple[0].elem != "":
 	case i.opcode == "copy" && n > 0:
 		i.shape = i.shape.tuple[0]
 	case n > 1:
@@ -93,6 +99,7 @@ const maxRanks = 1 << 16
 // module parses a file.
 func (p *parser) module() (*module, error) {
 	m := &module{replicas: 1, partitions: 1, computations: map[string]*computation{}}
+	p.into = m
 	p.skip(true)
 	if !p.accept("HloModule") {
 		return nil, p.fail(p.line, "HloModule is expected, not %s", p.next())
@@ -102,6 +109,7 @@ func (p *parser) module() (*module, error) {
 	if m.name, err = p.name("the name of the module"); err != nil {
 		return nil, err
 	}
+	p.accept(":") // of old releases
 	attrs, err := p.attrs()
 	if err != nil {
 		return nil, err
@@ -125,12 +133,18 @@ func (p *parser) module() (*module, error) {
 		if p.table() {
 			continue
 		}
+		if p.accept("HloModule ") {
+			return nil, p.fail(p.line, "a second HloModule begins; a file has one: write each into its own")
+		}
 		if err := p.computation(m); err != nil {
 			return nil, err
 		}
 	}
-	if m.entry == nil {
-		return nil, p.fail(p.line, "no ENTRY: which computation is run is not in the file")
+	if len(m.order) == 0 {
+		return nil, p.fail(p.line, "a module without computations")
+	}
+	if m.entry == nil { // as XLA's parser takes it
+		m.entry = m.order[len(m.order)-1]
 	}
 	return m, nil
 }
@@ -161,7 +175,7 @@ func (p *parser) attrs() (list []attr, err error) {
 		if !p.accept("=") {
 			return nil, p.fail(p.line, "%s: = and a value are expected, not %s", a.name, p.next())
 		}
-		p.skip(false)
+		p.skip(true)
 		if a.value, err = p.value(); err != nil {
 			return nil, err
 		}
@@ -233,6 +247,37 @@ func (p *parser) computation(m *module) (err error) {
 	return nil
 }
 
+// operand returns the instruction of a name. Of a tuple, p#1#0 is element 0 of element 1, which
+// becomes an instruction.
+func (c *computation) operand(name string, line int) (at int, known bool) {
+	base, elements, isElement := strings.Cut(name, "#")
+	at, known = c.byName[base]
+	for isElement && known {
+		text, rest, more := strings.Cut(elements, "#")
+		n, err := strconv.ParseUint(text, 10, 31)
+		tuple := c.instrs[at].shape.tuple
+		if err != nil || n >= uint64(len(tuple)) {
+			return 0, false
+		}
+		c.instrs = append(c.instrs, instr{opcode: "get-tuple-element", line: line, shape: tuple[n],
+			operands: []int{at}, attrs: []attr{{name: "index", value: text, line: line}}})
+		at, elements, isElement = len(c.instrs)-1, rest, more
+	}
+	return at, known
+}
+
+// inlined parses a computation that stands in an attribute of the instruction that calls it, and
+// gives it a name.
+func (p *parser) inlined(i *instr, a *attr) error {
+	if a.name != "to_apply" && a.name != "calls" || !strings.HasPrefix(a.value, "{") {
+		return nil
+	}
+	name := i.name + "." + a.name
+	inner := parser{file: p.file, text: name + " " + a.value, line: a.line, into: p.into}
+	a.value = name
+	return inner.computation(p.into)
+}
+
 // bracket parses a text in round brackets.
 func (p *parser) bracket(what string) (string, error) {
 	line := p.line
@@ -271,11 +316,11 @@ func (p *parser) instr(c *computation) (err error) {
 	if !p.accept("=") {
 		return p.fail(p.line, "%s: = and a shape are expected, not %s", i.name, p.next())
 	}
-	p.skip(false)
+	p.skip(true)
 	if i.shape, err = p.shape(); err != nil {
 		return err
 	}
-	p.skip(false)
+	p.skip(true)
 	if i.opcode, err = p.name("an opcode"); err != nil {
 		return err
 	}
@@ -292,7 +337,7 @@ func (p *parser) instr(c *computation) (err error) {
 				return p.fail(i.line, "%s: an operand is expected", i.name)
 			}
 			operand := strings.TrimPrefix(words[len(words)-1], "%")
-			at, known := c.byName[operand]
+			at, known := c.operand(operand, i.line)
 			if !known {
 				return p.fail(i.line, "%s: operand %.60q is no instruction before it in %s", i.name, operand,
 					c.name)
@@ -301,6 +346,11 @@ func (p *parser) instr(c *computation) (err error) {
 		}
 	}
 	i.split()
+	for k := range i.attrs {
+		if err := p.inlined(&i, &i.attrs[k]); err != nil {
+			return err
+		}
+	}
 	if isRoot {
 		if c.root >= 0 {
 			return p.fail(i.line, "a second ROOT in %s", c.name)

@@ -13,6 +13,9 @@ type parser struct {
 	text string
 	pos  int
 	line int // of pos, from 1
+	into *module
+	// bounded says that some lengths are bounds.
+	bounded bool
 }
 
 // fail makes an error at a line.

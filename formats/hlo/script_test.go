@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -163,51 +164,65 @@ func FuzzRead(f *testing.F) {
 		for _, file := range files {
 			text, err := os.ReadFile(file)
 			require.NoError(f, err)
-			for _, block := range strings.Split(string(text), "\nprogram\n") {
+			for _, block := range regexp.MustCompile(`\n(program|entry).*\n`).Split(string(text), -1) {
 				input, _, _ := strings.Cut(block, "\n----")
 				f.Add([]byte(input))
+				f.Add([]byte("HloModule m\nENTRY e {\n" + input + "\n}"))
 			}
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		p, err := hlo.ReadProgram("m", bytes.NewReader(text), hlo.Options{})
-		if err != nil {
-			var e *foreign.Error
-			require.ErrorAs(t, err, &e)
-			require.NotEmpty(t, e.Text)
-			require.Positive(t, e.Line)
-			require.LessOrEqual(t, e.Line, 1+bytes.Count(text, []byte("\n")))
-			return
+		stated := []hlo.Stated{{Name: "*", Value: "1"}}
+		for _, o := range []hlo.Options{{}, {Ranks: 4, Branches: stated, Trips: stated}} {
+			fuzzed(t, text, o)
 		}
-		names := map[string]bool{}
-		for i, o := range p.Ops {
-			require.False(t, names[o.Name], o.Name)
-			names[o.Name] = true
-			for _, on := range o.After {
-				require.Less(t, on, i)
-			}
-			seen := map[int]bool{}
-			for _, team := range o.Teams {
-				for _, rank := range team {
-					require.False(t, seen[rank] || rank < 0 || rank >= p.Ranks, "%v", o.Teams)
-					seen[rank] = true
-				}
-			}
-			if o.Call == nil {
-				continue
-			}
-			for _, x := range o.Tensors {
-				call := *o.Call
-				call.Type, call.Shape = x.Type, x.Shape
-				_, err := call.Shapes(call.Inputs(len(o.Teams[0])))
-				require.NoError(t, err, "%v", &call)
-			}
-		}
-		if p.Ranks > 16 || len(p.Ops) > 50 {
-			return
-		}
-		file, err := hlo.Read(bytes.NewReader(text), foreign.Options{File: "m"})
-		require.NoError(t, err)
-		proof.Verify(file.Schedule, proof.Options{Iterations: 1, Causal: file.Causal})
 	})
+}
+
+// fuzzed checks what is read of a text.
+func fuzzed(t *testing.T, text []byte, o hlo.Options) {
+	p, err := hlo.ReadProgram("m", bytes.NewReader(text), o)
+	if err != nil {
+		var e *foreign.Error
+		require.ErrorAs(t, err, &e)
+		require.NotEmpty(t, e.Text)
+		require.Positive(t, e.Line)
+		require.LessOrEqual(t, e.Line, 1+bytes.Count(text, []byte("\n")))
+		return
+	}
+	names := map[string]bool{}
+	for i, o := range p.Ops {
+		require.False(t, names[o.Name], o.Name)
+		names[o.Name] = true
+		for _, on := range o.After {
+			require.Less(t, on, i)
+		}
+		seen := map[int]bool{}
+		for _, team := range o.Teams {
+			for _, rank := range team {
+				require.False(t, seen[rank] || rank < 0 || rank >= p.Ranks, "%v", o.Teams)
+				seen[rank] = true
+			}
+		}
+		if o.Call == nil {
+			continue
+		}
+		for _, x := range o.Tensors {
+			call := *o.Call
+			call.Type, call.Shape = x.Type, x.Shape
+			_, err := call.Shapes(call.Inputs(len(o.Teams[0])))
+			require.NoError(t, err, "%v", &call)
+		}
+	}
+	if p.Ranks > 16 || len(p.Ops) > 50 {
+		return
+	}
+	file, err := hlo.Read(bytes.NewReader(text), foreign.Options{File: "m"})
+	if o.Ranks != 0 && err != nil { // it has neither the counts nor what is stated
+		return
+	}
+	require.NoError(t, err)
+	if file.Schedule != nil {
+		proof.Verify(file.Schedule, proof.Options{Iterations: 1, Causal: file.Causal})
+	}
 }

@@ -21,7 +21,8 @@ func (e *emitter) message(c *computation, i *instr, values []value) (value, erro
 	case "recv-done":
 		ops, known := e.sent[channel+text]
 		if !known {
-			return value{}, e.fail(i, "no send before it has its channel_id and pairs: %s %s", channel, text)
+			return value{}, e.fail(i, "no send before it has its channel_id or its pairs, as "+
+				"_xla_send_recv_source_target_pairs in its frontend_attributes: %q, %q", channel, text)
 		}
 		return later(value{after: after}, ops), nil
 	}

@@ -15,6 +15,7 @@ type shape struct {
 	elem  string           // "f32"; "token" and "opaque" have no elements; empty for a tuple
 	dims  collective.Shape // in the order of the instruction's axes
 	major []int            // axes in memory order, outermost first
+	host  bool             // in the host's memory: memory space 5
 	tuple []shape
 }
 
@@ -179,6 +180,10 @@ func (p *parser) array() (s shape, err error) {
 	if s.elem, err = p.name("a shape"); err != nil {
 		return s, err
 	}
+	if bits(s.elem) < 0 && p.peek() == '(' {
+		return s, p.fail(line, "%s( where a shape is expected: texts whose instructions have shapes are "+
+			"read", s.elem)
+	}
 	if bits(s.elem) < 0 {
 		return s, p.fail(line, "%.40q is no type of XLA: f32, bf16, s32, pred and others are", s.elem)
 	}
@@ -190,10 +195,12 @@ func (p *parser) array() (s shape, err error) {
 		return s, err
 	}
 	for more := text != ""; more; {
-		if strings.HasPrefix(text, "<=") || text == "?" {
-			return s, p.fail(line, "%s[%s]: a length that is known is expected", s.elem, text)
+		if text == "?" {
+			return s, p.fail(line, "%s[?]: a length, or a bound as <=8, is expected", s.elem)
 		}
-		n, err := strconv.ParseInt(text, 10, 64)
+		length, isBound := strings.CutPrefix(text, "<=")
+		p.bounded = p.bounded || isBound
+		n, err := strconv.ParseInt(length, 10, 64)
 		if err != nil || n < 0 {
 			return s, p.fail(line, "%s[%.40s]: lengths are expected", s.elem, text)
 		}
@@ -242,7 +249,8 @@ func (p *parser) layout(s *shape, line int) error {
 			return p.fail(line, "a layout as {1,0} is expected")
 		}
 	}
-	text, _, _ := strings.Cut(p.text[from:p.pos-1], ":")
+	text, properties, _ := strings.Cut(p.text[from:p.pos-1], ":")
+	s.host = strings.Contains(properties, "S(5)")
 	if text = strings.TrimSpace(text); text == "" {
 		return nil
 	}

@@ -72,6 +72,7 @@ type File struct {
 	Sizes     string   // the supported sizes, in words
 	Ranges    []Range  // of these sizes, ascending; nil: the file is the same at all
 	Notes     []string // for the user
+	Calls     []string // who takes part in each call, of a file that says it
 }
 
 // Range is a range of sizes at which a file is the same schedule with messages of other sizes. In
