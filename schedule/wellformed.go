@@ -3,7 +3,6 @@ package schedule
 import (
 	"fmt"
 	"slices"
-
 )
 
 // The rules of every schedule. Parse checks every line of a text against them, Build and Assemble
