@@ -155,14 +155,6 @@ func (x *plan) units() (list [][]resolved) {
 	return list
 }
 
-// namesOf returns the names of all ops of a unit.
-func namesOf(ops []resolved) (names []string) {
-	for i := range ops {
-		names = append(names, ops[i].names()...)
-	}
-	return names
-}
-
 // answersOf returns the names by which others wait for a unit.
 func answersOf(ops []resolved) (names []string) {
 	for i := range ops {

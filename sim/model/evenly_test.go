@@ -11,10 +11,10 @@ import (
 )
 
 // TestEvenly: layers and opaque kernels that state their cost are cut into blocks that share FLOPs
-// and bytes, on 4 SMs of 1 TFLOP/s for matrices of bfloat16 and 400 GFLOP/s for float32. Attention of
-// 2 heads and 300 queries has 2·⌈300/128⌉ blocks; 2·2·300·300·2·8 FLOPs are 960 000 a block, 3.84 µs
-// on a quarter of 1 TFLOP/s. gelu of 100 × 80 has blocks of 40 × 50 elements, of which 8 · 2000
-// operations take 160 ns at 100 GFLOP/s. An opaque kernel has 50 blocks on every SM.
+// and bytes, on 4 SMs of 1 TFLOP/s for matrices of bfloat16 and 400 GFLOP/s for float32. Attention
+// of 2 heads and 300 queries has 2·⌈300/128⌉ blocks; 2·2·300·300·2·8 FLOPs are 960 000 a block,
+// 3.84 µs on a quarter of 1 TFLOP/s. gelu of 100 × 80 has blocks of 40 × 50 elements, whose
+// 8 · 2000 operations take 160 ns at 100 GFLOP/s. An opaque kernel has 50 blocks on every SM.
 func TestEvenly(t *testing.T) {
 	rules := Rules{Env: Env{Device: device.Ideal()}}
 	gpu := &rules.Device.GPU
