@@ -57,11 +57,14 @@ func verificationValue(v *run.Verification) Value {
 		{"slots", known(v.Slots > 0, Int(v.Slots))}, // slots of a connection; null: any number
 		{"sizes", some(v.Sizes)},                    // the sizes that the file supports, in words
 		{"causal", causalValue(v.Causal)},
-		{"made", listOf(v.Made, Text)}, {"notes", listOf(v.Notes, Text)},
+		{"notes", listOf(v.Notes, Text)},
 		// Whether a rank may begin a call as soon as its last call has ended there; and why not.
 		{"back_to_back", known(v.Calls > 0, Bool(v.Calls == 2))},
 		{"next_call", violationFields().all(v.NextCall)},
 		{"ranks_walked", proven(Int(p.Walked))}, // 1 where one rank stands for all
+	}
+	if v.Made != nil { // the calls of a file that says who takes part in each
+		list = append(list, member{"made", listOf(v.Made, Text)})
 	}
 	if v.Ranges != nil { // where the size decides which messages a file sends
 		list = append(list, member{"size_ranges", listOf(v.Ranges, rangeValue)})
