@@ -44,8 +44,9 @@ func TestFields(t *testing.T) {
 	for _, c := range []run.Comparison{{File: "a.npy", Why: "the schedule is wrong"},
 		{File: "a.npy", BitComparison: reference.BitComparison{Elements: 9, Different: 1, Ranks: 1,
 			First: first, Wrong: 1, WrongRanks: 1, Shared: true,
-			Outside:  []reference.Outside{{Rank: 1, Theirs: bits, Right: bits, Looks: []string{"0"}}},
-			Disagree: &reference.Disagreement{Ranks: [2]int{1, 2}, Theirs: [2]reference.Bits{bits, bits}}}}} {
+			Outside: []reference.Outside{{Rank: 1, Theirs: bits, Right: bits, Looks: []string{"0"}}},
+			Disagree: &reference.Disagreement{Ranks: [2]int{1, 2},
+				Theirs: [2]reference.Bits{bits, bits}}}}} {
 		require.Equal(t, c, again(t, comparisonFields(), c))
 	}
 	for _, g := range []run.Gradient{{Mode: "full", By: "transpose", Scale: 0.125, Passes: 2,
