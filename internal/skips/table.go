@@ -15,6 +15,7 @@ const (
 	nothing      need = "" // skipped on every machine
 	python       need = "python3 with numpy, ml_dtypes and safetensors"
 	pandas       need = "python3 with pandas"
+	torch        need = "python3 with torch"
 	mpi          need = "Open MPI (mpirun)"
 	mpi41        need = "Open MPI 4.1 with ompi_info"
 	lab          need = "root, iproute2 and a kernel with namespaces, veth and HTB"
@@ -51,6 +52,7 @@ func table() []row {
 		{`formats/arrays\.TestPython$`, `^left out: `, python},
 		{`kernel\.TestNumPy$`, `^left out: `, python},
 		{`cmd/collsim\.TestNotebook$`, `^left out: python3 with pandas`, pandas},
+		{`cmd/collsim\.TestPyTorch$`, `^left out: python3 with torch`, torch},
 		{`cmd/collsim\.TestSlurm$`, `^left out: Slurm`, slurm},
 		{`hw/cuda\.|hw/nccl\.`, `^left out: python3`, python},
 		{`hw/mpi\.|hw/lab\.|cmd/collsim\.`, `mpirun|MPI library|libmpi`, mpi},
@@ -86,6 +88,8 @@ func lacking(n need) bool {
 	switch n {
 	case python:
 		return !runs("python3 -c 'import numpy, ml_dtypes, safetensors'")
+	case torch:
+		return !runs("python3 -c 'import torch'")
 	case pandas:
 		return !runs("python3 -c 'import pandas'")
 	case mpi:
