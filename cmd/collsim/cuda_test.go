@@ -64,14 +64,13 @@ func TestCUDA(t *testing.T) {
 	require.Contains(t, text, "CUDA_ERROR_ILLEGAL_ADDRESS")
 }
 
-// TestTrainingStep: a step forward and backward, its lengths divided by 128, has equal bits on 8
+// TestTrainingStep: a step forward and backward of the kernels that cuda has, its lengths divided by 128, has equal bits on 8
 // GPUs of the stand-in, and in the long tier in all its channels, and on two nodes of them, which
 // average their gradients.
 func TestTrainingStep(t *testing.T) {
 	t.Parallel()
 	program, on := onCUDA(t)
-	text, err := os.ReadFile(filepath.Join(repository(t), "scenarios", "examples",
-		"training-step.toml"))
+	text, err := os.ReadFile("testdata/cuda-step.toml")
 	require.NoError(t, err)
 	short := regexp.MustCompile(`(?m)^(shape|algorithm) = .*`).ReplaceAllStringFunc(string(text),
 		strings.NewReplacer("8192", "64", "1024", "8", "3584", "28",

@@ -168,13 +168,12 @@ const helpText = `collsim simulates collective communication: proof, numbers, ti
   collsim example:ring                run an example
   collsim example:ring --timeline -   and draw who does what when
   collsim FILE|example:NAME|- …       run scenarios (= collsim run): one table
-  collsim init [KIND]                 print a scenario to begin with
   collsim check|explain|tune FILE …   its cost, what decides it, NCCL's best way
   collsim verify|import|export FILE   prove, read, write schedules of others
   collsim validate|calibrate FILE     execute it for real and compare; measure
   collsim compare|diagnose A B        two logs or runs; why it is slow, or hangs
-  collsim map|report|merge|sweep …    who wins where; results read back, in parts
-  collsim list|schema|version|help    what there is to try; help busbw: a term
+  collsim map|report|merge|sweep …    who wins where; results read back, merged
+  collsim init|list|schema|help …     begin; what there is; help busbw: a term
 
   --json, --csv FILE|-             JSON instead of the table; a line a result
   --report FILE.html               all of it as a page that can be sent
