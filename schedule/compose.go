@@ -103,6 +103,9 @@ type composer struct {
 	s     *Schedule
 	lanes []int32         // of each rank: number of lanes so far
 	last  []map[int32]int // of each rank and stream: the last part
+	// known has for each part the number of the last part and rank that await was asked for it.
+	known []int
+	asked int
 }
 
 // add checks a part and adds it.
@@ -158,7 +161,7 @@ func (c *composer) add(given *Part) error {
 		}
 		c.enter(&p, i, rank)
 	}
-	c.s.parts = append(c.s.parts, p)
+	c.s.parts, c.known = append(c.s.parts, p), append(c.known, 0)
 	return nil
 }
 
@@ -169,6 +172,7 @@ func (c *composer) enter(p *part, place, rank int) {
 	p.first, p.lanes = append(p.first, c.lanes[rank]), append(p.lanes, int32(n))
 	p.ends = append(p.ends, own.code.ends(p.first[place]))
 	c.lanes[rank] += int32(n)
+	c.asked++
 	var waits []int
 	for _, before := range p.After {
 		waits = c.await(waits, before, rank)
@@ -196,14 +200,15 @@ func (c *composer) enter(p *part, place, rank int) {
 func (c *composer) await(waits []int, before, rank int) []int {
 	p := &c.s.parts[before]
 	place := p.placeOf(rank)
-	switch {
-	case place < 0 || slices.Contains(waits, before):
-	case p.lanes[place] > 0:
-		waits = append(waits, before)
-	default:
-		for _, further := range p.waits[place] {
-			waits = c.await(waits, further, rank)
-		}
+	if place < 0 || c.known[before] == c.asked {
+		return waits
+	}
+	c.known[before] = c.asked
+	if p.lanes[place] > 0 {
+		return append(waits, before)
+	}
+	for _, further := range p.waits[place] {
+		waits = c.await(waits, further, rank)
 	}
 	return waits
 }

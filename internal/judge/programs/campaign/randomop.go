@@ -309,7 +309,7 @@ func (a *author) rows(fits func(k *kind, axis int) bool) (x *kind, axis int) {
 // gatherThenMultiply adds candidates for a pipeline: an all_gather, and matmuls of its result.
 func (a *author) gatherThenMultiply() {
 	x, axis := a.rows(func(k *kind, _ int) bool {
-		return collective.Shape(k.shape).Elements()*int64(a.ranks) <= 900
+		return collective.Shape(k.shape).Elements()*int64(a.ranks) <= 256
 	})
 	if x == nil {
 		return
