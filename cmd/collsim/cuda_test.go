@@ -64,9 +64,9 @@ func TestCUDA(t *testing.T) {
 	require.Contains(t, text, "CUDA_ERROR_ILLEGAL_ADDRESS")
 }
 
-// TestTrainingStep: a step forward and backward of the kernels that cuda has, its lengths divided by
-// 128, has equal bits on 8 GPUs of the stand-in, and in the long tier in all its channels, and on two
-// nodes of them, which average their gradients.
+// TestTrainingStep: a step forward and backward of the kernels that cuda has, its lengths divided
+// by 128, has equal bits on 8 GPUs of the stand-in, and in the long tier in all its channels, and
+// on two nodes of them, which average their gradients.
 func TestTrainingStep(t *testing.T) {
 	t.Parallel()
 	program, on := onCUDA(t)
