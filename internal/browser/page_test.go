@@ -199,7 +199,7 @@ func TestPages(t *testing.T) {
 	t.Run("program", func(t *testing.T) {
 		p := open(t, browser, step, true)
 		p.do(chromedp.Focus("#part2 canvas"), chromedp.KeyEvent(kb.ArrowRight))
-		require.Contains(t, text(p, "#part2 .detail"), "rank 0 × 8, comm: gather tokens 0")
+		require.Contains(t, text(p, "#part2 .detail"), "rank 0 × 8, compute: norm tokens 0")
 		p.quiet()
 	})
 	t.Run("others", func(t *testing.T) {
