@@ -104,9 +104,8 @@ func TestJSONSamples(t *testing.T) { samples.Each(t, "chakra_et", testJSON) }
 
 func testJSON(t *testing.T, set samples.Set) {
 	_, err := chakra.Read(open(t, set, "mlcommons_tests/jsonData/*.json"), foreign.Options{})
-	require.ErrorContains(t, err,
-		"small_chakra.0.json: node 435 (ncclKernel_Broadcast_RING_LL_Sum_int8_t): a collective without "+
-			"comm_type")
+	require.ErrorContains(t, err, "small_chakra.0.json: node 435 (ncclKernel_Broadcast_RING_LL")
+	require.ErrorContains(t, err, ": a collective without comm_type: which one is not in the file")
 	const trace = "mlcommons_tests/1.0.2-chakra.0.0.4.json"
 	in, err := os.Open(set.Path(trace))
 	require.NoError(t, err)
