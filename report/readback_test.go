@@ -69,18 +69,15 @@ func (d ran) readBack(t *testing.T) *run.Report {
 	return back
 }
 
-// examples lists the examples that are read back, with what of them is set: the short tier leaves
-// out what takes seconds, and most numbers.
+// examples lists the examples that are read back, with what of them is set: most go without
+// numbers, and the short tier leaves out what takes seconds.
 func examples() (names []string, set map[string][]string) {
-	if tier.Long {
-		return scenarios.Examples(), nil
-	}
 	long := []string{"machine", "four-dgx", "fabrics", "map", "collnet", "slow-nic", "overlap",
 		"unequal-nodes"}
 	checked := []string{"numbers", "numerics", "late-rank", "compare"}
 	set = map[string][]string{}
 	for _, name := range scenarios.Examples() {
-		if slices.Contains(long, name) {
+		if !tier.Long && slices.Contains(long, name) {
 			continue
 		}
 		if names = append(names, name); !slices.Contains(checked, name) {

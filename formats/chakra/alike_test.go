@@ -145,7 +145,7 @@ func does(w *chakra.Workload) [][]string {
 func TestAlike(t *testing.T) {
 	n := uint64(300)
 	if tier.Long {
-		n = 2000
+		n = 1000
 	}
 	for seed := range n {
 		r := rand.New(rand.NewPCG(seed, 31))
@@ -177,7 +177,7 @@ func TestAlike(t *testing.T) {
 func TestStagesAlike(t *testing.T) {
 	n := uint64(300)
 	if tier.Long {
-		n = 2000
+		n = 1000
 	}
 	for seed := range n {
 		r := rand.New(rand.NewPCG(seed, 32))

@@ -13,7 +13,7 @@ import (
 // the judge's; nearly all are compared, and every pass has done something in many.
 func TestCampaign(t *testing.T) {
 	c := contest{seed: 1, each: 4, every: 20}
-	n := tier.Raced(20, 400, 5000)
+	n := tier.Raced(20, 400, 3000)
 	sum := c.run(0, n, func(_ int, r *result) {
 		for i := range r.failures {
 			f := r.failures[i].shrink()
