@@ -68,7 +68,13 @@ func (t *trace) divide(o *Reading) error {
 		if o.Stages != nil {
 			list = slices.Sorted(slices.Values(o.Stages[i]))
 		}
+		if len(list) == 0 {
+			return fmt.Errorf("stage %d is a group of all ranks; a list of its own is expected", i)
+		}
 		for _, rank := range list {
+			if other := s.of[rank]; other >= 0 {
+				return fmt.Errorf("rank %d is in stages %d and %d", rank, other, i)
+			}
 			s.of[rank] = i
 		}
 		s.lists = append(s.lists, list)
@@ -206,9 +212,9 @@ func (s *stages) tiling(n *node, own int, o *Reading) (*tiling, error) {
 	case !slices.Contains(members, own):
 		return nil, fmt.Errorf("its group, ranks %s, is without rank %d, whose trace it is",
 			prose.Ranks(members), own)
-	case members[len(members)-1] >= s.ranks:
-		return nil, fmt.Errorf("its group has rank %d; the network has %d ranks",
-			members[len(members)-1], s.ranks)
+	case members[0] < 0 || members[len(members)-1] >= s.ranks:
+		return nil, fmt.Errorf("its group has ranks %s; the network has 0 to %d", prose.Ranks(members),
+			s.ranks-1)
 	default:
 		of, err = shifted(members, s.ranks)
 	}
@@ -239,6 +245,10 @@ func (t *trace) share(file int, i int32, o *Reading) error {
 	if o.Shares == nil {
 		return t.wrong(file, i, "its sizes differ (%v), and what the other ranks send each other is not "+
 			"in this trace: program.splits says it, as { zipf = 1.2 }", n.to)
+	}
+	if p > maxPermuted {
+		return t.wrong(file, i, "its sizes differ, among %d ranks; at most %d are possible", p,
+			maxPermuted)
 	}
 	row := gcd(slices.Concat(n.to, n.from)) // bytes of a token
 	rows, err := o.Shares(p, sum(n.to)/row)

@@ -213,3 +213,43 @@ func TestStagesAlike(t *testing.T) {
 		require.Equal(t, does(want), does(got), "seed %d of %v: %+v", seed, m.axes, lists)
 	}
 }
+
+// FuzzAlike: a file that is to stand for many ranks is refused, or is a sound program of all of
+// them, alone and as a stage; whatever the trace says of its groups.
+func FuzzAlike(f *testing.F) {
+	for _, group := range []string{"[0, 1]", "[-1, 0]", "[0, 5]", "[]", "[0, 2]"} {
+		for _, name := range []string{"all_to_allv", "allreduce", "send", "recv"} {
+			f.Add(fmt.Sprintf(`[{"ph": "X", "cat": "kernel", "name": "n", "ts": 1, "dur": 2, "args": `+
+				`{"stream": 7, "correlation": 1, "Collective name": %q, "In msg nelems": 4, `+
+				`"Out msg nelems": 4, "In split size": "[1, 3]", "Out split size": "[1, 3]", `+
+				`"Group size": 2, "dtype": "Int", "Process Group Name": "0", "Dst Rank": 1, "Src Rank": 1, `+
+				`"Process Group Ranks": %q}}]`, name, group))
+		}
+	}
+	f.Add(`{"workload_graph": [{"Id": 1, "NodeType": 7, "comm_type": 0, "comm_size": 8, "pg_name": "g"},` +
+		`{"Id": 2, "NodeType": 5, "comm_size": 8, "comm_dst": 1, "comm_tag": 0},` +
+		`{"Id": 3, "NodeType": 6, "comm_size": 8, "comm_src": 3, "comm_tag": 0}]}`)
+	shares := func(ranks int, count int64) ([][]int64, error) {
+		row := make([]int64, ranks)
+		row[0] = count
+		return slices.Repeat([][]int64{row}, ranks), nil
+	}
+	groups := []chakra.Group{{Name: "g", Teams: [][]int{{0, 1}, {2, 3}}}}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, how := range []chakra.Reading{
+			{Alike: chakra.AllRanks, Ranks: 4, Shares: shares, Order: "id", Groups: groups},
+			{Alike: chakra.Stages, Ranks: 4, Order: "id"},
+			{Alike: chakra.Stages, Ranks: 4, Stages: [][]int{{1, 3}, {0, 2}}, Groups: groups},
+			{Alike: chakra.Stages, Ranks: 4, Stages: [][]int{{0, 1}, {1, 2, 3}}},
+		} {
+			files := []chakra.Input{{Name: "t.0.json", Reader: strings.NewReader(text)}}
+			if how.Alike == chakra.Stages {
+				files = append(files, chakra.Input{Name: "t.1.json", Reader: strings.NewReader(text)})
+			}
+			if w, err := chakra.ReadWorkload("t", files, &how); err == nil {
+				require.Equal(t, 4, w.Ranks)
+				sound(t, w)
+			}
+		}
+	})
+}
