@@ -53,7 +53,7 @@ func loggedColumn(heading, unit string, width int, text func(*run.Logged) string
 }
 
 // loggedFields lists the members of a measured time. The error is simulated over measured, less 1;
-// chose is what the library reported to have chosen.
+// chose names what the library reported that it took.
 func loggedFields() fields[run.Logged] {
 	type l = run.Logged
 	return fields[l]{

@@ -8,6 +8,7 @@ import (
 
 	"collsim/collective"
 	"collsim/formats/simai"
+	"collsim/internal/prose"
 	"collsim/scenarios"
 	"collsim/unit"
 )
@@ -26,7 +27,7 @@ func workload(name string, text []byte, ranks int) (*scenarios.ProgramFile, erro
 		return nil, fmt.Errorf("%s: all_gpus: %d in pp: %d stages are %d ranks; the network has %d", name,
 			w.GPUs, w.PP, w.Ranks(), ranks)
 	}
-	l := layers{Workload: w, file: &scenarios.ProgramFile{}, names: map[string]int{}}
+	l := layers{Workload: w, file: &scenarios.ProgramFile{}}
 	for i := range w.Layers {
 		one := &w.Layers[i]
 		l.pass(one.Name+" forward", one.Forward, one.Delay, true)
@@ -47,9 +48,9 @@ func workload(name string, text []byte, ranks int) (*scenarios.ProgramFile, erro
 type layers struct {
 	*simai.Workload
 	file    *scenarios.ProgramFile
-	names   map[string]int // how often each name was given
-	last    string         // the op that what follows waits for
-	rounded int            // calls whose bytes are no multiple of their ranks
+	names   prose.Names
+	last    string // the op that what follows waits for
+	rounded int    // calls whose bytes are no multiple of their ranks
 }
 
 // pass adds what a pass computes and communicates, and the delay behind that. If the pass waits,
@@ -92,11 +93,7 @@ func (l *layers) opaque(name, stream string, time unit.Time, after string, waits
 
 // op returns an op with a name of its own, after another, if there is one.
 func (l *layers) op(name, after string) scenarios.ProgramOp {
-	l.names[name]++
-	if n := l.names[name]; n > 1 {
-		name = fmt.Sprintf("%s (%d)", name, n)
-	}
-	op := scenarios.ProgramOp{Name: name, At: -1}
+	op := scenarios.ProgramOp{Name: l.names.Unique(name), At: -1}
 	if after != "" {
 		op.After = []string{after}
 	}

@@ -20,7 +20,7 @@ type stages struct {
 
 	tilings []*tiling
 	labels  map[labelKey]string // of the groups, alike in all files
-	taken   []string            // all labels
+	names   prose.Names
 }
 
 // labelKey identifies a group whose name differs from rank to rank: by its teams and, if several
@@ -39,7 +39,7 @@ func (t *trace) standFor(o *Reading) error {
 		return err
 	}
 	for i := range t.nodes {
-		if err := t.shift(i, o); err != nil {
+		if err := t.regroup(i, o); err != nil {
 			return err
 		}
 	}
@@ -61,50 +61,74 @@ func (t *trace) divide(o *Reading) error {
 	}
 	s.of = slices.Repeat([]int{-1}, o.Ranks)
 	for i := range n {
-		list := make([]int, o.Ranks/n)
-		for k := range list {
-			list[k] = i*len(list) + k
+		if err := s.add(i, s.stage(i, n, o)); err != nil {
+			return err
 		}
-		if o.Stages != nil {
-			list = slices.Sorted(slices.Values(o.Stages[i]))
-		}
-		if len(list) == 0 {
-			return fmt.Errorf("stage %d is a group of all ranks; a list of its own is expected", i)
-		}
-		for _, rank := range list {
-			if other := s.of[rank]; other >= 0 {
-				return fmt.Errorf("rank %d is in stages %d and %d", rank, other, i)
-			}
-			s.of[rank] = i
-		}
-		s.lists = append(s.lists, list)
 		if world := t.about[i].world; world > 0 && world != o.Ranks {
-			return t.whole(i, "it is of %d ranks (world_size of distributedInfo); the network has %d", world,
-				o.Ranks)
+			return t.fileError(i, "it is of %d ranks (world_size of distributedInfo); the network has %d",
+				world, o.Ranks)
 		}
 	}
 	if missing := slices.Index(s.of, -1); missing >= 0 {
 		return fmt.Errorf("rank %d is in no stage", missing)
 	}
 	for i := range n {
-		own := t.about[i].rank
-		if own < 0 {
-			own = t.common(i)
-		}
-		if own < 0 || s.of[min(own, o.Ranks-1)] != i || own >= o.Ranks {
-			if t.about[i].rank >= 0 {
-				return t.whole(i, "it is of rank %d (distributedInfo); one of the ranks %s is expected, for "+
-					"which it is to stand", own, prose.Ranks(s.lists[i]))
-			}
-			own = s.lists[i][0]
+		own, err := t.ownRank(i)
+		if err != nil {
+			return err
 		}
 		s.own = append(s.own, own)
 	}
 	return nil
 }
 
-// whole makes an error of a file.
-func (t *trace) whole(rank int, format string, args ...any) error {
+// stage returns the ranks of a stage of n: those that the user lists, or an equal run of them.
+func (s *stages) stage(i, n int, o *Reading) []int {
+	if o.Stages != nil {
+		return slices.Sorted(slices.Values(o.Stages[i]))
+	}
+	list := make([]int, o.Ranks/n)
+	for k := range list {
+		list[k] = i*len(list) + k
+	}
+	return list
+}
+
+// add appends a stage.
+func (s *stages) add(i int, list []int) error {
+	if len(list) == 0 {
+		return fmt.Errorf("stage %d is a group of all ranks; a list of its own is expected", i)
+	}
+	for _, rank := range list {
+		if other := s.of[rank]; other >= 0 {
+			return fmt.Errorf("rank %d is in stages %d and %d", rank, other, i)
+		}
+		s.of[rank] = i
+	}
+	s.lists = append(s.lists, list)
+	return nil
+}
+
+// ownRank returns the rank whose file it is: what the file says, or else one that is in all of its
+// groups, or else the first of its stage.
+func (t *trace) ownRank(file int) (int, error) {
+	s := t.stages
+	in := func(rank int) bool { return rank >= 0 && rank < s.ranks && s.of[rank] == file }
+	if own := t.about[file].rank; own >= 0 {
+		if !in(own) {
+			return 0, t.fileError(file, "it is of rank %d (distributedInfo); one of the ranks %s is "+
+				"expected, for which it is to stand", own, prose.Ranks(s.lists[file]))
+		}
+		return own, nil
+	}
+	if own := t.common(file); in(own) {
+		return own, nil
+	}
+	return s.lists[file][0], nil
+}
+
+// fileError makes an error of a file.
+func (t *trace) fileError(rank int, format string, args ...any) error {
 	return &foreign.Error{File: t.files[rank].Name, Text: fmt.Sprintf(format, args...)}
 }
 
@@ -138,8 +162,8 @@ func numbers(text string) (list []int) {
 	return list
 }
 
-// shift gives the calls of a file their teams, in place of the group of the file's rank.
-func (t *trace) shift(file int, o *Reading) error {
+// regroup gives the calls of a file their teams, in place of the group of the file's rank.
+func (t *trace) regroup(file int, o *Reading) error {
 	s := t.stages
 	known := map[string]*tiling{}      // by name and members
 	numbered := map[*tiling][]string{} // names of the groups with these teams, in order
@@ -182,11 +206,8 @@ func (s *stages) label(key labelKey, name string) string {
 	if known, found := s.labels[key]; found {
 		return known
 	}
-	label := name
-	for i := 2; slices.Contains(s.taken, label); i++ {
-		label = fmt.Sprintf("%s (%d)", name, i)
-	}
-	s.labels[key], s.taken = label, append(s.taken, label)
+	label := s.names.Unique(name)
+	s.labels[key] = label
 	return label
 }
 
@@ -197,7 +218,7 @@ func (s *stages) tiling(n *node, own int, o *Reading) (*tiling, error) {
 	var err error
 	switch i := slices.IndexFunc(o.Groups, func(g Group) bool { return g.Name == n.group }); {
 	case i >= 0:
-		if of, err = given(o.Groups[i].Teams, s.ranks); err != nil {
+		if of, err = named(o.Groups[i].Teams, s.ranks); err != nil {
 			return nil, fmt.Errorf("program.group %q: %w", n.group, err)
 		}
 		if p := len(of.teams[0]); len(members) > 0 && p != len(members) {
@@ -208,7 +229,7 @@ func (s *stages) tiling(n *node, own int, o *Reading) (*tiling, error) {
 		return nil, fmt.Errorf("who is in group %q is not in the trace: [[program.group]] name = %q "+
 			"says it", n.group, n.group)
 	case n.members == "":
-		of, err = given([][]int{nil}, s.ranks)
+		of, err = named([][]int{nil}, s.ranks)
 	case !slices.Contains(members, own):
 		return nil, fmt.Errorf("its group, ranks %s, is without rank %d, whose trace it is",
 			prose.Ranks(members), own)

@@ -226,7 +226,8 @@ func FuzzAlike(f *testing.F) {
 				`"Process Group Ranks": %q}}]`, name, group))
 		}
 	}
-	f.Add(`{"workload_graph": [{"Id": 1, "NodeType": 7, "comm_type": 0, "comm_size": 8, "pg_name": "g"},` +
+	f.Add(`{"workload_graph": [` +
+		`{"Id": 1, "NodeType": 7, "comm_type": 0, "comm_size": 8, "pg_name": "g"},` +
 		`{"Id": 2, "NodeType": 5, "comm_size": 8, "comm_dst": 1, "comm_tag": 0},` +
 		`{"Id": 3, "NodeType": 6, "comm_size": 8, "comm_src": 3, "comm_tag": 0}]}`)
 	shares := func(ranks int, count int64) ([][]int64, error) {

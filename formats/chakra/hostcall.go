@@ -1,10 +1,10 @@
 package chakra
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"collsim/internal/prose"
@@ -17,23 +17,44 @@ import (
 
 // hostCalls holds the host's calls and launches of a file.
 type hostCalls struct {
-	all      []*hostCall
-	byID     map[int64]*hostCall // by External id
-	launches map[int64]launch    // by correlation
+	all      []*hostCall             // in the order in which they began
+	threads  map[string]*threadCalls // the same by thread
+	byID     map[int64]*hostCall     // by External id
+	launches map[int64]launch        // by correlation
 }
 
 // hostCall is a record_param_comms.
 type hostCall struct {
 	args       eventArgs
-	thread     []byte
+	thread     string
 	start, end int64 // in ns
 	kernels    []*event
+}
+
+// threadCalls holds the calls of a thread in the order in which they began.
+type threadCalls struct {
+	calls []*hostCall
+	ends  []int64 // when the last of those up to a call ended
+}
+
+// at returns the last to begin of the calls that a thread was in, nil if there is none.
+func (c *threadCalls) at(time int64) *hostCall {
+	if c == nil {
+		return nil
+	}
+	i := sort.Search(len(c.calls), func(i int) bool { return c.calls[i].start > time }) - 1
+	for ; i >= 0 && c.ends[i] >= time; i-- {
+		if c.calls[i].end >= time {
+			return c.calls[i]
+		}
+	}
+	return nil
 }
 
 // launch is the event of a runtime's call that launched something.
 type launch struct {
 	id     int64 // External id, 0 if it has none
-	thread []byte
+	thread string
 	at     int64 // in ns
 }
 
@@ -48,7 +69,7 @@ func (k *kineto) called(e *event) error {
 	if err := e.times(); err != nil {
 		return err
 	}
-	c := &hostCall{args: e.args, thread: bytes.Clone(e.Thread), start: e.start, end: e.end}
+	c := &hostCall{args: e.args, thread: string(e.Thread), start: e.start, end: e.end}
 	k.host.all = append(k.host.all, c)
 	if e.args.Call != 0 {
 		k.host.byID[e.args.Call] = c
@@ -62,7 +83,7 @@ func (k *kineto) launched(e *event) error {
 		return nil
 	}
 	if len(k.host.launches) < maxNodes {
-		k.host.launches[*e.args.Correlation] = launch{e.args.Call, bytes.Clone(e.Thread), e.start}
+		k.host.launches[*e.args.Correlation] = launch{e.args.Call, string(e.Thread), e.start}
 	}
 	return nil
 }
@@ -71,9 +92,7 @@ func (k *kineto) launched(e *event) error {
 // several kernels cannot be divided among them; they and those whose call is not known are
 // computations of their recorded time, as a note reports.
 func (k *kineto) nameless() {
-	slices.SortStableFunc(k.host.all, func(a, b *hostCall) int {
-		return cmp.Compare(a.start, b.start)
-	})
+	k.host.sort()
 	var without []*event
 	for _, e := range k.events {
 		if c := k.host.byID[e.args.Call]; c != nil && e.args.Collective != "" {
@@ -113,6 +132,24 @@ func (k *kineto) nameless() {
 	}
 }
 
+// sort puts the calls in the order in which they began, and divides them among their threads.
+func (h *hostCalls) sort() {
+	slices.SortStableFunc(h.all, func(a, b *hostCall) int { return cmp.Compare(a.start, b.start) })
+	h.threads = map[string]*threadCalls{}
+	for _, c := range h.all {
+		of := h.threads[c.thread]
+		if of == nil {
+			of = &threadCalls{}
+			h.threads[c.thread] = of
+		}
+		end := c.end
+		if n := len(of.ends); n > 0 {
+			end = max(end, of.ends[n-1])
+		}
+		of.calls, of.ends = append(of.calls, c), append(of.ends, end)
+	}
+}
+
 // isNCCL reports whether an activity is a kernel of NCCL or RCCL.
 func (e *event) isNCCL() bool {
 	name := short(e.Name)
@@ -131,14 +168,8 @@ func (h *hostCalls) of(e *event) *hostCall {
 	if c := h.byID[l.id]; c.complete() {
 		return c
 	}
-	var inner *hostCall // the last to begin of those around the launch
-	for _, c := range h.all {
-		if c.start <= l.at && l.at <= c.end && bytes.Equal(c.thread, l.thread) {
-			inner = c
-		}
-	}
-	if inner.complete() {
-		return inner
+	if c := h.threads[l.thread].at(l.at); c.complete() {
+		return c
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package chakra
 
 import (
-	"container/heap"
 	"fmt"
 	"slices"
 
@@ -68,8 +67,8 @@ func (t *trace) order(g *team) {
 // serialise sorts calls of a rank by a topological order of its nodes, which of several that are
 // ready takes the first by the trace's key, and adds each as a dependency of the next.
 func (t *trace) serialise(rank int, ops []int32) {
-	place := t.topological(rank)
-	slices.SortFunc(ops, func(a, b int32) int { return int(place[a] - place[b]) })
+	place := t.turns(rank)
+	slices.SortFunc(ops, func(a, b int32) int { return place[a] - place[b] })
 	var edges []opgraph.Edge
 	for i := 1; i < len(ops); i++ {
 		edges = append(edges, opgraph.Edge{Op: ops[i], On: ops[i-1]})
@@ -79,55 +78,22 @@ func (t *trace) serialise(rank int, ops []int32) {
 	t.deps[rank] += len(edges)
 }
 
-// topological returns the place of each node of a rank in that order. Nodes in a circle of
-// dependencies, or behind one, have the last place; the circle is reported elsewhere.
-func (t *trace) topological(rank int) []int32 {
+// turns returns the place of each node of a rank in that order. Nodes in a circle of dependencies,
+// or behind one, have the last place; the circle is reported elsewhere.
+func (t *trace) turns(rank int) []int {
 	nodes := t.nodes[rank]
-	then := make([][]int32, len(nodes))
-	waits := make([]int32, len(nodes))
+	after := make([][]int32, len(nodes))
 	for _, e := range t.ranks[rank].Edges[:t.deps[rank]] {
-		then[e.On] = append(then[e.On], e.Op)
-		waits[e.Op]++
+		after[e.Op] = append(after[e.Op], e.On)
 	}
-	ready := &readyNodes{nodes: nodes, byTime: t.orderBy == byTime}
-	for i := range nodes {
-		if waits[i] == 0 {
-			heap.Push(ready, int32(i))
+	place := slices.Repeat([]int{len(nodes)}, len(nodes))
+	for at, i := range inTurns(after, func(a, b int) bool {
+		if x, y := nodes[a].start, nodes[b].start; t.orderBy == byTime && x != y {
+			return x < y
 		}
-	}
-	place := slices.Repeat([]int32{int32(len(nodes))}, len(nodes))
-	for at := int32(0); ready.Len() > 0; at++ {
-		i := heap.Pop(ready).(int32)
+		return a < b // nodes are sorted by their ids
+	}) {
 		place[i] = at
-		for _, next := range then[i] {
-			if waits[next]--; waits[next] == 0 {
-				heap.Push(ready, next)
-			}
-		}
 	}
 	return place
-}
-
-// readyNodes is a heap of nodes, which are numbered by their ids.
-type readyNodes struct {
-	nodes  []node
-	byTime bool
-	list   []int32
-}
-
-func (h *readyNodes) Len() int { return len(h.list) }
-func (h *readyNodes) Less(i, j int) bool {
-	a, b := h.list[i], h.list[j]
-	if x, y := h.nodes[a].start, h.nodes[b].start; h.byTime && x != y {
-		return x < y
-	}
-	return a < b
-}
-func (h *readyNodes) Swap(i, j int) { h.list[i], h.list[j] = h.list[j], h.list[i] }
-func (h *readyNodes) Push(x any)    { h.list = append(h.list, x.(int32)) }
-func (h *readyNodes) Pop() any {
-	last := len(h.list) - 1
-	x := h.list[last]
-	h.list = h.list[:last]
-	return x
 }

@@ -9,9 +9,9 @@ import (
 	"collsim/unit"
 )
 
-// shift identifies messages that go the same distance: from a stage, to the rank so many places
+// distance identifies messages that go equally far: from a stage, to the rank so many places
 // further in its team, with a tag.
-type shift struct {
+type distance struct {
 	stage   int // of the sender
 	of      *tiling
 	further int // modulo the ranks of a team
@@ -20,17 +20,17 @@ type shift struct {
 
 // shiftedMessages makes an op of each message that the ranks of a stage send: as many as they are,
 // each to the rank that is as far from its sender as in the file. Sends and receives of equal
-// shifts are matched in the order of their ids.
+// distances are matched in the order of their ids.
 func (w *works) shiftedMessages() error {
 	s := w.stages
-	waiting := map[shift][][2]int32{} // sends by file and node
+	waiting := map[distance][][2]int32{} // sends by file and node
 	for rank := range w.nodes {
 		for i := range w.nodes[rank] {
 			n := &w.nodes[rank][i]
 			if n.kind != commSend {
 				continue
 			}
-			key, err := s.shift(n, s.own[rank], n.attrs[commDst])
+			key, err := s.distance(n, s.own[rank], n.attrs[commDst])
 			if err != nil {
 				return w.wrong(rank, int32(i), "%v", err)
 			}
@@ -43,7 +43,7 @@ func (w *works) shiftedMessages() error {
 			if n.kind != commRecv {
 				continue
 			}
-			key, err := s.shift(n, s.own[rank], n.attrs[commSrc])
+			key, err := s.distance(n, s.own[rank], n.attrs[commSrc])
 			if err != nil {
 				return w.wrong(rank, int32(i), "%v", err)
 			}
@@ -59,11 +59,11 @@ func (w *works) shiftedMessages() error {
 			}
 		}
 	}
-	return w.received()
+	return w.unreceived()
 }
 
-// received reports the first message that no file receives.
-func (w *works) received() error {
+// unreceived reports the first message that no file receives.
+func (w *works) unreceived() error {
 	for rank := range w.nodes {
 		for i := range w.nodes[rank] {
 			if n := &w.nodes[rank][i]; n.kind == commSend && w.of[rank][i] == none {
@@ -83,8 +83,8 @@ func (s *stages) whose(stage int) string {
 	return fmt.Sprintf("each rank of stage %d", stage)
 }
 
-// shift returns the way of a message between a file's rank and another.
-func (s *stages) shift(n *node, own int, peer int64) (key shift, err error) {
+// distance returns how far a message goes between a file's rank and another.
+func (s *stages) distance(n *node, own int, peer int64) (key distance, err error) {
 	of := n.tiling
 	if peer >= int64(s.ranks) || of.of[peer] != of.of[own] || int(peer) == own {
 		return key, fmt.Errorf("its peer is %d; another rank of its group is expected", peer)
@@ -94,11 +94,11 @@ func (s *stages) shift(n *node, own int, peer int64) (key shift, err error) {
 	if n.kind == commRecv {
 		from, to = to, from
 	}
-	return shift{s.of[from], of, (of.at[to] - of.at[from] + p) % p, n.attrs[commTag]}, nil
+	return distance{s.of[from], of, (of.at[to] - of.at[from] + p) % p, n.attrs[commTag]}, nil
 }
 
 // shifted makes an op of messages whose two ends agree.
-func (w *works) shifted(key shift, send, recv [2]int32) error {
+func (w *works) shifted(key distance, send, recv [2]int32) error {
 	a, b := &w.nodes[send[0]][send[1]], &w.nodes[recv[0]][recv[1]]
 	switch {
 	case a.element != b.element:
@@ -119,7 +119,7 @@ func (w *works) shifted(key shift, send, recv [2]int32) error {
 
 // senders returns the teams in which ranks of a stage send, and at which places these stand, which
 // must be the same in all. All must send to one stage.
-func (s *stages) senders(key shift, to int) (teams [][]int, places []int, err error) {
+func (s *stages) senders(key distance, to int) (teams [][]int, places []int, err error) {
 	for _, team := range key.of.teams {
 		var own []int
 		for place, rank := range team {
@@ -152,7 +152,7 @@ func (s *stages) senders(key shift, to int) (teams [][]int, places []int, err er
 
 // exchange makes the op of messages from these places in each team. From one it is a message; of
 // several ranks each may send and receive, which is a permutation.
-func exchange(key shift, teams [][]int, places []int, bytes int64) Work {
+func exchange(key distance, teams [][]int, places []int, bytes int64) Work {
 	o := Work{Kind: collective.SendRecv, Bytes: unit.Bytes(bytes), tiling: key.of}
 	p := len(teams[0])
 	if len(places) == 1 {

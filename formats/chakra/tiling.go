@@ -42,8 +42,8 @@ func shifted(group []int, ranks int) (*tiling, error) {
 	return t, nil
 }
 
-// given returns the tiling of teams that the user names.
-func given(teams [][]int, ranks int) (*tiling, error) {
+// named returns the tiling of teams that the user names.
+func named(teams [][]int, ranks int) (*tiling, error) {
 	t := &tiling{of: slices.Repeat([]int{-1}, ranks), at: make([]int, ranks)}
 	for _, team := range teams {
 		if len(team) == 0 { // all

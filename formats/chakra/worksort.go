@@ -1,12 +1,12 @@
 package chakra
 
 import (
-	"container/heap"
 	"fmt"
 	"slices"
 
 	"collsim/collective"
 	"collsim/collective/calls"
+	"collsim/internal/prose"
 	"collsim/unit"
 )
 
@@ -82,56 +82,22 @@ func (w *works) message(m *calls.Meeting) error {
 	return nil
 }
 
-// readyOps is a heap of ops, the lowest id first.
-type readyOps struct {
-	ids  []uint64
-	list []int
-}
-
-func (h *readyOps) Len() int { return len(h.list) }
-func (h *readyOps) Less(i, j int) bool {
-	a, b := h.list[i], h.list[j]
-	return h.ids[a] < h.ids[b] || h.ids[a] == h.ids[b] && a < b
-}
-func (h *readyOps) Swap(i, j int) { h.list[i], h.list[j] = h.list[j], h.list[i] }
-func (h *readyOps) Push(x any)    { h.list = append(h.list, x.(int)) }
-func (h *readyOps) Pop() any {
-	last := len(h.list) - 1
-	x := h.list[last]
-	h.list = h.list[:last]
-	return x
-}
-
 // sort brings the ops into a topological order.
 func (w *works) sort() error {
-	then := make([][]int, len(w.ops))
-	waits := make([]int, len(w.ops))
+	after := make([][]int, len(w.ops))
 	for i := range w.ops {
-		for _, on := range w.ops[i].After {
-			then[on] = append(then[on], i)
-			waits[i]++
-		}
+		after[i] = w.ops[i].After
 	}
-	ready := &readyOps{ids: w.ids}
-	for i := range w.ops {
-		if waits[i] == 0 {
-			heap.Push(ready, i)
-		}
-	}
-	place := make([]int, len(w.ops))
+	order := inTurns(after, func(a, b int) bool {
+		return w.ids[a] < w.ids[b] || w.ids[a] == w.ids[b] && a < b
+	})
+	place := slices.Repeat([]int{-1}, len(w.ops))
 	var sorted []Work
-	for ready.Len() > 0 {
-		i := heap.Pop(ready).(int)
-		place[i] = len(sorted)
+	for at, i := range order {
+		place[i] = at
 		sorted = append(sorted, w.ops[i])
-		for _, next := range then[i] {
-			if waits[next]--; waits[next] == 0 {
-				heap.Push(ready, next)
-			}
-		}
 	}
-	if len(sorted) < len(w.ops) {
-		i := slices.IndexFunc(waits, func(n int) bool { return n > 0 })
+	if i := slices.Index(place, -1); i >= 0 {
 		rank := w.ops[i].Teams[0][0]
 		node := slices.Index(w.of[rank], int32(i))
 		return w.wrong(rank, int32(node), "ranks wait for each other in a circle, by data_deps "+
@@ -199,15 +165,9 @@ func (o *Work) join(other *Work) bool {
 
 // workload returns the ops with unique names.
 func (w *works) workload() *Workload {
-	taken := map[string]int{}
+	var names prose.Names
 	for i := range w.ops {
-		name := w.ops[i].Name
-		for taken[name] > 0 {
-			taken[w.ops[i].Name]++
-			name = fmt.Sprintf("%s (%d)", w.ops[i].Name, taken[w.ops[i].Name])
-		}
-		taken[name]++
-		w.ops[i].Name = name
+		w.ops[i].Name = names.Unique(w.ops[i].Name)
 	}
 	all := &Workload{Ranks: w.size(), Ops: w.ops, Notes: w.said}
 	if w.left > 0 {

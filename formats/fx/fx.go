@@ -65,7 +65,7 @@ type reader struct {
 	line   int
 	values map[string]value
 	ops    []hlo.Op
-	names  map[string]bool
+	names  prose.Names
 
 	last    int   // the last computation, −1 for none
 	waits   []int // collectives for which what is issued from now on waits
@@ -75,7 +75,7 @@ type reader struct {
 
 // Read reads a graph as a program. Errors are *foreign.Error with the line.
 func Read(name string, in io.Reader, o Options) (*hlo.Program, error) {
-	r := &reader{name: name, o: &o, values: map[string]value{}, names: map[string]bool{}, last: -1}
+	r := &reader{name: name, o: &o, values: map[string]value{}, last: -1}
 	scan := bufio.NewScanner(in)
 	scan.Buffer(nil, maxLine)
 	done := false
@@ -222,11 +222,7 @@ var types = map[string]struct {
 
 // add appends an op of a name of its own.
 func (r *reader) add(op hlo.Op) int {
-	base := op.Name
-	for i := 2; r.names[op.Name]; i++ {
-		op.Name = fmt.Sprintf("%s (%d)", base, i)
-	}
-	r.names[op.Name], op.Line = true, r.line
+	op.Name, op.Line = r.names.Unique(op.Name), r.line
 	r.ops = append(r.ops, op)
 	return len(r.ops) - 1
 }

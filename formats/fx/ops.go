@@ -237,8 +237,11 @@ var functionals = map[string]functional{
 func reduction(at int) func(*reader, *collective.Communication, []string, [][]int, []value) error {
 	return func(r *reader, c *collective.Communication, args []string, _ [][]int, _ []value) error {
 		name := strings.ToLower(strings.Trim(strings.TrimSpace(args[at]), `'"`))
-		op, _, err := collective.ParseOp(map[string]string{"product": "prod"}[name] +
-			map[bool]string{true: name}[name != "product"])
+		ours := name
+		if name == "product" {
+			ours = "prod"
+		}
+		op, _, err := collective.ParseOp(ours)
 		if err != nil {
 			return r.fail("reduce_op %q: sum, avg, product, min or max is expected", name)
 		}
@@ -252,10 +255,7 @@ func sized(at int) func(*reader, *collective.Communication, []string, [][]int, [
 	return func(r *reader, _ *collective.Communication, args []string, teams [][]int,
 		_ []value) error {
 		n, err := strconv.Atoi(strings.TrimSpace(args[at]))
-		size := r.o.Ranks
-		if teams != nil {
-			size = len(teams[0])
-		}
+		size := r.size(teams)
 		if err != nil || n != size {
 			return r.fail("group_size %s; the group has %d ranks", args[at], size)
 		}
@@ -275,10 +275,7 @@ func scattered(r *reader, c *collective.Communication, args []string, teams [][]
 // rooted reads the source of a broadcast, a place in the group.
 func rooted(r *reader, c *collective.Communication, args []string, teams [][]int, _ []value) error {
 	n, err := strconv.Atoi(strings.TrimSpace(args[1]))
-	size := r.o.Ranks
-	if teams != nil {
-		size = len(teams[0])
-	}
+	size := r.size(teams)
 	if err != nil || n < 0 || n >= size {
 		return r.fail("src %s; a place in a group of %d is expected", args[1], size)
 	}
@@ -295,11 +292,8 @@ func exchanged(r *reader, _ *collective.Communication, args []string, teams [][]
 			return r.fail("splits %s differ; what the other ranks send is not in the graph", list)
 		}
 	}
-	size := int64(r.o.Ranks)
-	if teams != nil {
-		size = int64(len(teams[0]))
-	}
-	if first := operands[0].tensor.Shape[0]; first%size != 0 {
+	size := r.size(teams)
+	if first := operands[0].tensor.Shape[0]; first%int64(size) != 0 {
 		return r.fail("a first axis of %d; among %d ranks a multiple is expected", first, size)
 	}
 	return nil
@@ -320,6 +314,14 @@ func (r *reader) teams(name string) ([][]int, error) {
 	}
 	return nil, r.fail("who is in group %q is not in the graph: [[program.group]] name = %q says it",
 		name, name)
+}
+
+// size returns the number of ranks of a group's teams.
+func (r *reader) size(teams [][]int) int {
+	if teams == nil {
+		return r.o.Ranks
+	}
+	return len(teams[0])
 }
 
 // divide splits a list at its commas, outside of brackets and quotes.

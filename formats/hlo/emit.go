@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"collsim/collective"
+	"collsim/internal/prose"
 	"collsim/unit"
 )
 
@@ -17,7 +18,7 @@ type emitter struct {
 	parser  *parser
 	options *Options
 	out     Program
-	taken   map[string]int
+	names   prose.Names
 	made    map[*instr][]Op        // ops of the instructions met so far
 	sent    map[string][]int       // by channel: the ops of its last send
 	plans   map[*computation]*plan // of modules without fusions
@@ -232,12 +233,7 @@ func backendConfig(i *instr, into any) error {
 
 // add appends an op under a unique name.
 func (e *emitter) add(i *instr, o Op) int {
-	o.Name, o.Line = i.name, i.line
-	for e.taken[o.Name] > 0 {
-		e.taken[i.name]++
-		o.Name = fmt.Sprintf("%s (%d)", i.name, e.taken[i.name])
-	}
-	e.taken[o.Name]++
+	o.Name, o.Line = e.names.Unique(i.name), i.line
 	e.out.Ops = append(e.out.Ops, o)
 	return len(e.out.Ops) - 1
 }

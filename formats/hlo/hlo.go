@@ -115,7 +115,7 @@ func ReadProgram(name string, in io.Reader, o Options) (*Program, error) {
 	}
 	m.countBy(o.Ranks)
 	e := emitter{out: Program{Notes: notes}, module: m, parser: &p, options: &o,
-		taken: map[string]int{}, others: map[string]int{}, made: map[*instr][]Op{},
+		others: map[string]int{}, made: map[*instr][]Op{},
 		sent: map[string][]int{}, plans: map[*computation]*plan{}}
 	return e.program()
 }
