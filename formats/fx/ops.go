@@ -79,8 +79,10 @@ func (r *reader) aten(name string, v *value, op string, args []string) error {
 		return r.convolution(name, operands, 1, operands[0].tensor, 2)
 	case strings.Contains(op, "conv"):
 		return r.fail("aten.%s is not read: convolution and convolution_backward are", op)
-	case strings.HasPrefix(op, "_scaled_dot_product") || op == "scaled_dot_product_attention":
-		return r.attention(name, op, operands)
+	case causal[op] > 0:
+		return r.attention(name, op, args)
+	case strings.Contains(op, "scaled_dot_product"):
+		return r.fail("aten.%s is not read: attention of flash, efficient and cudnn is", op)
 	}
 	return r.other(name, v, op, args)
 }
@@ -145,27 +147,42 @@ func (r *reader) convolution(name string, operands []value, before int, result h
 	return nil
 }
 
-// attention adds the two products of attention, as one matmul of as many operations: of queries
-// [batch, heads, s, d] with keys [batch, heads, t, d], 4·batch·heads·s·t·d of them, and of the
-// backward pass five products.
-func (r *reader) attention(name, op string, operands []value) error {
-	backward := strings.Contains(op, "backward")
-	first, products := 0, int64(2)
-	if backward {
-		first, products = 1, 5 // behind the gradient of the result
+// causal has for each attention of aten the place of is_causal among its arguments
+// (aten/src/ATen/native/native_functions.yaml).
+var causal = map[string]int{
+	"scaled_dot_product_attention":                         5,
+	"_scaled_dot_product_flash_attention":                  4,
+	"_scaled_dot_product_flash_attention_backward":         11,
+	"_scaled_dot_product_flash_attention_for_cpu":          4,
+	"_scaled_dot_product_flash_attention_for_cpu_backward": 7,
+	"_scaled_dot_product_efficient_attention":              6,
+	"_scaled_dot_product_efficient_attention_backward":     11,
+	"_scaled_dot_product_cudnn_attention":                  6,
+	"_scaled_dot_product_cudnn_attention_backward":         14,
+}
+
+// attention adds attention of queries [batch, heads, s, d] and keys [batch, heads, t, d] as one
+// matmul, whose scores stay on chip.
+func (r *reader) attention(name, op string, args []string) error {
+	h, first := hlo.Heads{Backward: strings.HasSuffix(op, "_backward")}, 0
+	if h.Backward {
+		first = 1 // behind the gradient of the result
 	}
+	operands := r.operands(args)
 	if len(operands) < first+3 || len(operands[first].tensor.Shape) != 4 ||
 		len(operands[first+1].tensor.Shape) != 4 {
 		return r.fail("%s: attention of queries and keys with four axes is expected", name)
 	}
 	q, k := operands[first].tensor, operands[first+1].tensor
-	rows := q.Shape[0] * q.Shape[1]
-	if elements(q.Shape) == 0 || k.Shape[2] == 0 {
-		return nil
+	h.Count, h.Queries, h.Features = q.Shape[0]*q.Shape[1], q.Shape[2], q.Shape[3]
+	h.Keys = k.Shape[2]
+	if at := causal[op]; at < len(args) {
+		h.Causal = strings.TrimSpace(args[at]) == "True"
 	}
-	r.compute(hlo.Op{Name: name, Out: q.Type, Tensors: []hlo.Tensor{
-		{Type: q.Type, Shape: collective.Shape{rows * q.Shape[2], products * q.Shape[3]}},
-		{Type: k.Type, Shape: collective.Shape{products * q.Shape[3], k.Shape[2]}}}})
+	h.Causal = h.Causal || slices.Contains(args, "is_causal = True")
+	if tensors := h.Matmul(q.Type); tensors != nil {
+		r.compute(hlo.Op{Name: name, Out: q.Type, Tensors: tensors})
+	}
 	return nil
 }
 

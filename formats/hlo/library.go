@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"collsim/collective"
+	"collsim/dtype"
 )
 
 // target returns the name of a custom call, without quotes; empty for other instructions.
@@ -91,37 +92,46 @@ func (e *emitter) cudnnConvolution(c *computation, i *instr) ([]Op, error) {
 	return e.convolve(i, [3]*shape{a, b, result[0]})
 }
 
-// heads is attention: so many heads, of all batches, each of queries by keys, both with so many
-// features.
-type heads struct{ count, queries, keys, features int64 }
+// Heads describes attention: so many heads, of all batches, each of queries by keys, both with so
+// many features.
+type Heads struct {
+	Count, Queries, Keys, Features int64
+	Backward, Causal               bool // of causal attention half of the keys count
+}
 
-// attention returns one matmul that has the operations and the bytes of attention that keeps its
-// scores on chip, as FlashAttention does: keys × 2·heads·features times queries, in a backward pass
-// 5·heads·features. Of causal attention half of the keys count.
+// Matmul returns the operands of one matmul that has the operations and the bytes of attention that
+// keeps its scores on chip, as FlashAttention does: keys × 2·heads·features times queries, in a
+// backward pass 5·heads·features. They are nil where there is nothing to do.
 //
 // Dao et al., FlashAttention, 2022: 4·heads·queries·keys·features operations, 2.5 times as many
 // backward. The products read queries and results, or keys and values, and their gradients.
-func (e *emitter) attention(i *instr, elem string, h heads, isBackward, isCausal bool) ([]Op,
-	error) {
+func (h Heads) Matmul(t dtype.Type) []Tensor {
+	products, keys := int64(2), h.Keys
+	if h.Backward {
+		products = 5
+	}
+	if h.Causal {
+		keys = (keys + 1) / 2
+	}
+	m := products * h.Count * h.Features
+	if m == 0 || keys == 0 || h.Queries == 0 {
+		return nil
+	}
+	return []Tensor{{t, collective.Shape{m, keys}}, {t, collective.Shape{keys, h.Queries}}}
+}
+
+// attention returns attention as a matmul.
+func (e *emitter) attention(i *instr, elem string, h Heads) ([]Op, error) {
 	t, per := mathType(elem)
 	if per != 1 || !t.IsFloat() {
 		return nil, e.fail(i, "attention of %s is not read", elem)
 	}
-	matmuls := int64(2)
-	if isBackward {
-		matmuls = 5
-	}
-	if isCausal {
-		h.keys = (h.keys + 1) / 2
-	}
 	e.note("attention is taken for a matmul of as many operations, and of the bytes that it reads " +
 		"and writes where its scores stay on chip")
-	m := matmuls * h.count * h.features
-	if m == 0 || h.keys == 0 || h.queries == 0 {
-		return nil, nil
+	if operands := h.Matmul(t); operands != nil {
+		return []Op{{Tensors: operands, Out: t}}, nil
 	}
-	return []Op{{Tensors: []Tensor{{t, collective.Shape{m, h.keys}},
-		{t, collective.Shape{h.keys, h.queries}}}, Out: t}}, nil
+	return nil, nil
 }
 
 // cudnnAttention returns the matmul of attention of cuDNN, whose config has the shape of the
@@ -142,10 +152,11 @@ func (e *emitter) cudnnAttention(c *computation, i *instr) ([]Op, error) {
 			"intermediate_tensor_shape in backend_config")
 	}
 	queries := &c.instrs[i.operands[0]].shape
-	h := heads{count: lengths[0] * lengths[1], queries: lengths[2], keys: lengths[3]}
-	h.features = queries.dims.Elements() / max(h.count*h.queries, 1)
-	return e.attention(i, queries.elem, h, strings.Contains(i.target(), "Backward"),
-		strings.Contains(config.Attention.Mask, "CAUSAL"))
+	h := Heads{Count: lengths[0] * lengths[1], Queries: lengths[2], Keys: lengths[3],
+		Backward: strings.Contains(i.target(), "Backward"),
+		Causal:   strings.Contains(config.Attention.Mask, "CAUSAL")}
+	h.Features = queries.dims.Elements() / max(h.Count*h.Queries, 1)
+	return e.attention(i, queries.elem, h)
 }
 
 // transformerEngine returns the matmul of attention of Transformer Engine, whose config is a list
@@ -163,15 +174,15 @@ func (e *emitter) transformerEngine(c *computation, i *instr) ([]Op, error) {
 			values[name] = n
 		}
 	}
-	h := heads{values["input_batch"] * values["attn_heads"], values["q_max_seqlen"],
-		values["kv_max_seqlen"], values["qk_head_dim"]}
-	if h.features == 0 { // of older releases
-		h.features = values["head_dim"]
+	h := Heads{Count: values["input_batch"] * values["attn_heads"], Queries: values["q_max_seqlen"],
+		Keys: values["kv_max_seqlen"], Features: values["qk_head_dim"],
+		Backward: strings.Contains(i.target(), "backward"), Causal: values["mask_type"] >= 2}
+	if h.Features == 0 { // of older releases
+		h.Features = values["head_dim"]
 	}
-	if h.count == 0 || h.queries == 0 || h.keys == 0 || h.features == 0 {
+	if h.Count == 0 || h.Queries == 0 || h.Keys == 0 || h.Features == 0 {
 		return nil, e.fail(i, "attention of Transformer Engine without input_batch, attn_heads, "+
 			"q_max_seqlen, kv_max_seqlen and qk_head_dim in its backend_config")
 	}
-	return e.attention(i, c.instrs[i.operands[0]].shape.elem, h,
-		strings.Contains(i.target(), "backward"), values["mask_type"] >= 2)
+	return e.attention(i, c.instrs[i.operands[0]].shape.elem, h)
 }
