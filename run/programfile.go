@@ -22,21 +22,104 @@ import (
 // read the same one, and each writes its own. What waits for what is said by the ops that it comes
 // after.
 
-// filed reads the files that are the program of a scenario: a trace of a file a rank, or of files
-// that stand for more ranks than one; or a module.
+// A programFormat is a kind of file that is the program of all ranks.
+type programFormat struct {
+	what string
+	is   func(name string, text []byte) bool
+	read func(file programText, p *scenarios.ProgramSource, ranks int) (*scenarios.ProgramFile, error)
+	// What the scenario says besides: who is in a group that the file names, what branches and loops
+	// do, in which order calls are made.
+	grouped, stated, ordered bool
+}
+
+// programText is the name and the content of a file, and the most bytes of it, unpacked.
+type programText struct {
+	name  string
+	text  []byte
+	limit unit.Bytes
+}
+
+// programFormats lists them. A file of none may be a trace.
+func programFormats() []programFormat {
+	return []programFormat{
+		{what: "a workload of SimAI", read: workload,
+			is: func(_ string, text []byte) bool { return simai.IsWorkload(text) }},
+		{what: "a graph of PyTorch", read: graph, grouped: true,
+			is: func(_ string, text []byte) bool { return fx.IsGraph(text) }},
+		{what: "an HLO module", read: module, stated: true,
+			is: func(name string, text []byte) bool { return formatOf(name, text) == formats.HLO }},
+	}
+}
+
+// formatOf returns the name of a file's format, empty if it is not known.
+func formatOf(name string, text []byte) string {
+	f, _ := formats.Sniff(name, text[:min(len(text), formats.HeadSize)])
+	return f.Name
+}
+
+// filed reads the files that are the program of a scenario: one that all ranks do, or a trace.
 func (s *Scenario) filed(source *scenarios.ProgramSource, ranks int) (*scenarios.ProgramFile,
 	error) {
 	name := s.programName(source.Files[0])
+	read := s.trace
+	alone := len(source.Files) == 1 && !strings.Contains(name, formats.RankInName)
+	if alone && source.Alike == "false" {
+		read = s.oneFile
+	}
+	f, err := read(name, source, ranks)
+	if err != nil {
+		return nil, errors.New(strings.ReplaceAll(err.Error(), "\n  ", "; "))
+	}
+	if len(f.Ops) == 0 {
+		return nil, fmt.Errorf("nothing in %s takes time", name)
+	}
+	return f, nil
+}
+
+// oneFile reads a file that is the program of all ranks.
+func (s *Scenario) oneFile(name string, source *scenarios.ProgramSource, ranks int) (
+	*scenarios.ProgramFile, error) {
+	text, err := s.programFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, formats.Unreadable(err))
+	}
+	for _, f := range programFormats() {
+		if !f.is(name, text) {
+			continue
+		}
+		if err := f.takes(source); err != nil {
+			return nil, err
+		}
+		return f.read(programText{name, text, s.limit}, source, ranks)
+	}
+	if is := formatOf(name, text); is == formats.Trace || is == formats.Profile {
+		return nil, fmt.Errorf("%s is a trace of one rank: ranks_alike = true takes it for all %d; of a "+
+			"file a rank, %s in the name stands for the rank", name, ranks, formats.RankInName)
+	}
+	return nil, fmt.Errorf("an HLO module, a graph of PyTorch, a workload of SimAI, or a trace of a "+
+		"file a rank with %s in the name, is expected", formats.RankInName)
+}
+
+// takes refuses what the scenario says besides, if that means nothing for such a file.
+func (f *programFormat) takes(p *scenarios.ProgramSource) error {
+	switch {
+	case len(p.Groups) > 0 && !f.grouped:
+		return errors.New("the file has all of the program; leave [[program.group]] out, or the file")
+	case len(p.Branches)+len(p.Trips) > 0 && !f.stated:
+		return fmt.Errorf("program.branches and program.trips are for an HLO module; this is %s", f.what)
+	case p.Order != "" && !f.ordered:
+		return fmt.Errorf("program.order = %q is for calls of a trace; this is %s", p.Order, f.what)
+	}
+	return nil
+}
+
+// trace reads a trace of a file a rank, or of files that stand for more ranks than one.
+func (s *Scenario) trace(name string, source *scenarios.ProgramSource, ranks int) (
+	*scenarios.ProgramFile, error) {
 	alike := source.Alike != "false"
-	if len(source.Files) == 1 && !alike && !strings.Contains(name, formats.RankInName) {
-		return s.oneFile(name, source, ranks)
-	}
-	if len(source.Groups) > 0 && !alike {
-		return nil, errAll
-	}
-	if len(source.Branches)+len(source.Trips) > 0 {
-		return nil, errors.New("program.branches and program.trips are for an HLO module; this is a " +
-			"trace")
+	of := programFormat{what: "a trace", grouped: alike, ordered: true}
+	if err := of.takes(source); err != nil {
+		return nil, err
 	}
 	inputs, err := s.traces(source)
 	if err != nil {
@@ -59,39 +142,9 @@ func (s *Scenario) filed(source *scenarios.ProgramSource, ranks int) (*scenarios
 	}
 	w, err := chakra.ReadWorkload(name, inputs, &how)
 	if err != nil {
-		return nil, errors.New(strings.ReplaceAll(err.Error(), "\n  ", "; "))
-	}
-	if len(w.Ops) == 0 {
-		return nil, fmt.Errorf("nothing in %s takes time", name)
+		return nil, err
 	}
 	return programOfTrace(w), nil
-}
-
-// errAll refuses groups of the scenario where a file names its own.
-var errAll = errors.New("the file has all of the program; leave [[program.group]] out, or the file")
-
-// oneFile reads a module, or a workload, that all ranks do.
-func (s *Scenario) oneFile(name string, source *scenarios.ProgramSource, ranks int) (
-	*scenarios.ProgramFile, error) {
-	text, err := s.programFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, formats.Unreadable(err))
-	}
-	if len(source.Groups) > 0 && !fx.IsGraph(text) {
-		return nil, errAll
-	}
-	if simai.IsWorkload(text) {
-		return workload(name, text, ranks)
-	}
-	if fx.IsGraph(text) {
-		return graph(name, text, source, ranks)
-	}
-	f, known := formats.Sniff(name, text[:min(len(text), formats.HeadSize)])
-	if !known || f.Name != formats.Trace && f.Name != formats.Profile {
-		return module(name, text, source, ranks, s.limit)
-	}
-	return nil, fmt.Errorf("%s is a trace of one rank: ranks_alike = true takes it for all %d; of a "+
-		"file a rank, %s in the name stands for the rank", name, ranks, formats.RankInName)
 }
 
 // programName resolves the name of a program's file; programFile reads it. Those of an example are

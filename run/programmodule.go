@@ -2,61 +2,46 @@ package run
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"collsim/collective"
 	"collsim/dtype"
-	"collsim/formats"
 	"collsim/formats/fx"
 	"collsim/formats/hlo"
 	"collsim/scenarios"
-	"collsim/unit"
 )
 
 // An HLO module, or a graph of PyTorch, as a program. Its kernels read tensors that are given, one
 // for each type and shape, and each writes its own; what waits for what is said by the ops that it
 // comes after.
 
-// module reads one.
-func module(name string, text []byte, p *scenarios.ProgramSource, ranks int, limit unit.Bytes) (
-	*scenarios.ProgramFile, error) {
-	f, known := formats.Sniff(name, text[:min(len(text), formats.HeadSize)])
-	if !known || f.Name != formats.HLO {
-		return nil, fmt.Errorf("an HLO module, or a trace of a file a rank with %s in the name, is "+
-			"expected", formats.RankInName)
-	}
-	o := hlo.Options{Limit: limit, Ranks: ranks, Branches: stated(p.Branches),
+// module reads an HLO module.
+func module(file programText, p *scenarios.ProgramSource, ranks int) (*scenarios.ProgramFile,
+	error) {
+	o := hlo.Options{Limit: file.limit, Ranks: ranks, Branches: stated(p.Branches),
 		Trips: stated(p.Trips)}
-	m, err := hlo.ReadProgram(name, bytes.NewReader(text), o)
+	m, err := hlo.ReadProgram(file.name, bytes.NewReader(file.text), o)
 	if err != nil {
-		return nil, errors.New(strings.ReplaceAll(err.Error(), "\n  ", "; "))
+		return nil, err
 	}
 	if m.Ranks != ranks {
 		return nil, fmt.Errorf("%s: num_partitions and replica_count make %d ranks; the network has %d",
-			name, m.Ranks, ranks)
-	}
-	if len(m.Ops) == 0 {
-		return nil, fmt.Errorf("nothing in %s takes time", name)
+			file.name, m.Ranks, ranks)
 	}
 	return programOfModule(m), nil
 }
 
 // graph reads an FX graph of PyTorch.
-func graph(name string, text []byte, p *scenarios.ProgramSource, ranks int) (
-	*scenarios.ProgramFile, error) {
+func graph(file programText, p *scenarios.ProgramSource, ranks int) (*scenarios.ProgramFile,
+	error) {
 	o := fx.Options{Ranks: ranks}
 	for _, g := range p.Groups {
 		o.Groups = append(o.Groups, fx.Group{Name: g.Name, Teams: g.Teams})
 	}
-	m, err := fx.Read(name, bytes.NewReader(text), o)
+	m, err := fx.Read(file.name, bytes.NewReader(file.text), o)
 	if err != nil {
-		return nil, errors.New(strings.ReplaceAll(err.Error(), "\n  ", "; "))
-	}
-	if len(m.Ops) == 0 {
-		return nil, fmt.Errorf("nothing in %s takes time", name)
+		return nil, err
 	}
 	return programOfModule(m), nil
 }
