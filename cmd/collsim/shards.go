@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -83,15 +84,15 @@ func isDone(lines *shards.Lines, p *scenarios.Point) bool {
 	return true
 }
 
-// readLines reads files of results.
+// readLines reads files of results; - is standard input.
 func readLines(a *app, names []string) (*shards.Lines, error) {
 	lines := shards.NewLines()
 	for _, name := range names {
-		text, err := a.readFile(name)
+		text, err := a.read(name)
 		if err != nil {
-			return nil, fileError(name, err)
+			return nil, err
 		}
-		if err := lines.Read(name, strings.NewReader(string(text))); err != nil {
+		if err := lines.Read(name, bytes.NewReader(text)); err != nil {
 			return nil, &usageError{Text: err.Error()}
 		}
 	}
