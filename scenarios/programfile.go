@@ -198,28 +198,28 @@ func (s *ProgramSource) Shares() func(ranks int, count int64) ([][]int64, error)
 }
 
 // inProportion divides count into parts as large as weights say; what rounding down leaves goes to
-// the first, one each. Of no weights at all the first has it all.
+// the first that have a weight, one each. Without any weight all count alike.
 func inProportion(count int64, weights []int64) []int64 {
 	total := int64(0)
 	for _, w := range weights {
 		total += w
 	}
+	if total == 0 {
+		weights, total = slices.Repeat([]int64{1}, len(weights)), int64(len(weights))
+	}
 	parts := make([]int64, len(weights))
 	left := count
 	for i, w := range weights {
-		if total > 0 {
-			high, low := bits.Mul64(uint64(count), uint64(w))
-			share, _ := bits.Div64(high, low, uint64(total))
-			parts[i] = int64(share)
-			left -= parts[i]
-		}
+		high, low := bits.Mul64(uint64(count), uint64(w))
+		share, _ := bits.Div64(high, low, uint64(total))
+		parts[i] = int64(share)
+		left -= parts[i]
 	}
-	for i := 0; left > 0; i = (i + 1) % len(parts) {
-		if total > 0 && weights[i] == 0 {
-			continue
+	for i := 0; left > 0; i++ { // fewer than have a weight
+		if weights[i] > 0 {
+			parts[i]++
+			left--
 		}
-		parts[i]++
-		left--
 	}
 	return parts
 }

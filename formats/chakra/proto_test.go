@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
+	"slices"
 	"strings"
 	"testing"
 
@@ -166,6 +167,26 @@ func TestSort(t *testing.T) {
 	} {
 		_, err := chakra.Sort(names)
 		require.ErrorContains(t, err, want)
+	}
+}
+
+// TestOrderByTime: of calls that nothing orders the first to begin is first, whatever their ids.
+func TestOrderByTime(t *testing.T) {
+	call := func(id, start, bytes uint64) message {
+		return node(id, 7).number(6, start).attr("comm_type", 9, 0).attr("comm_size", 9, bytes)
+	}
+	late := file(node(1, 4).number(7, 2), node(2, 4).number(7, 3),
+		call(3, 20, 64).number(5, 1), call(4, 10, 32).number(5, 2))
+	for order, first := range map[string]int{"id": 64, "time": 32} {
+		var inputs []chakra.Input
+		for range 2 {
+			inputs = append(inputs, chakra.Input{Name: "t.0.et", Reader: bytes.NewReader(late)})
+		}
+		w, err := chakra.ReadWorkload("t", inputs, &chakra.Reading{Order: order})
+		require.NoError(t, err)
+		calls := slices.DeleteFunc(w.Ops, func(o chakra.Work) bool { return o.Kind == 0 })
+		require.Len(t, calls, 2)
+		require.EqualValues(t, first, calls[0].Bytes, order)
 	}
 }
 

@@ -2,6 +2,7 @@ package chakra_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +16,8 @@ import (
 
 // TestScripts runs the scripts of testdata/scripts. The command "read [as=KIND] [order=KEY]
 // [schedule]" reads a trace in the JSON form, a line a rank, and prints what is wrong with it, and
-// the schedule if that is asked for; "program [order=KEY] [alike=all|stage ranks=N]" prints ops.
+// the schedule if that is asked for; "program [order=KEY] [alike=all|stage ranks=N
+// [shares]]" prints ops.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -31,6 +33,9 @@ func TestScripts(t *testing.T) {
 				how := chakra.Reading{Order: o.Order}
 				d.MaybeScanArgs(t, "alike", (*string)(&how.Alike))
 				d.MaybeScanArgs(t, "ranks", &how.Ranks)
+				if d.HasArg("shares") {
+					how.Shares = allButOne
+				}
 				w, err := chakra.ReadWorkload("t", files, &how)
 				if err != nil {
 					return err.Error() + "\n"
@@ -70,6 +75,14 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// allButOne divides tokens so that the first of the ranks gets all but one of each sender, and the
+// last that one.
+func allButOne(ranks int, count int64) ([][]int64, error) {
+	row := make([]int64, ranks)
+	row[0], row[ranks-1] = count-1, 1
+	return slices.Repeat([][]int64{row}, ranks), nil
+}
+
 // asText is a line an op, and the notes.
 func asText(w *chakra.Workload) string {
 	var b strings.Builder
@@ -82,6 +95,9 @@ func asText(w *chakra.Workload) string {
 			}
 		}
 		fmt.Fprintf(&b, "%d %s: %s, ranks %v", i, o.Name, what, o.Teams)
+		if o.Splits != nil {
+			fmt.Fprintf(&b, ", bytes %v", o.Splits)
+		}
 		if len(o.After) > 0 {
 			fmt.Fprintf(&b, ", after %v", o.After)
 		}
