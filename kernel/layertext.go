@@ -161,7 +161,7 @@ func (r *reader) attributes() {
 func (r *reader) attribute(at int, a *attribute, text string) {
 	x, err := strconv.ParseFloat(text, 64)
 	least := *a
-	if a.whole {
+	if a.whole && a.follows { // 0 is for what follows
 		least.least = max(a.least, 1)
 	}
 	switch {

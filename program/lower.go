@@ -232,7 +232,7 @@ func (w *scheduler) op(r *resolved, iteration int) error {
 	row := LoweredOp{Names: r.names(), Iteration: iteration, IsCall: r.call != nil,
 		Stream: r.stream(), Microbatch: r.Microbatch, Pass: r.phase.String()}
 	if r.call == nil {
-		row.Became = r.kernel.String()
+		row.Became = r.kernelText()
 		row.Parts = w.add(w.kernelParts(r), r.touches(), nil)
 		if !r.kernel.HasResult() {
 			w.batches[len(w.batches)-1].reads = w.intervals(r.reads())

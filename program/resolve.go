@@ -168,6 +168,9 @@ func (p *Program) teamSize(team []int) int {
 // resolveKernel finds the operation; if operands have different lengths on ranks, one for each of
 // the lengths.
 func (l *lookup) resolveKernel(r *resolved) error {
+	if group, is := r.over(); is {
+		return l.shardOver(r, group)
+	}
 	whole := make([]collective.Shape, len(r.in))
 	for i, t := range r.in {
 		whole[i] = t.Shape

@@ -153,7 +153,7 @@ func (m *machine) compute(o *op) ([]*tensor, error) {
 		case o.kernel.name == "opaque":
 			all[rank] = o.opaque(m, in, typ)
 		default:
-			all[rank], err = o.kernel.do(&m.account, in, typ)
+			all[rank], err = o.kernelOf(rank).do(&m.account, in, typ)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("on rank %d: %w", rank, err)

@@ -136,7 +136,7 @@ func (b *gradients) op(o *op) error {
 			if err != nil {
 				return err
 			}
-			t, err := o.kernel.transposed(&b.account, i, in, g)
+			t, err := o.kernelOf(rank).transposed(&b.account, i, in, g)
 			if err != nil {
 				return err
 			}

@@ -16,6 +16,7 @@ type kernel struct {
 	axis, times            int
 	by                     float64
 	numbers                map[string]float64 // of a layer
+	over                   string             // the group of a shard
 }
 
 // parseKernel parses a kernel, such as "matmul transpose=ab", "sum axis=1" or "opaque 150 us".

@@ -71,6 +71,11 @@ func layers() map[string]layer {
 				width := float64(last(in[0])) / all
 				return with(in[0], len(in[0])-1, int64(width*n("heads", 0)))
 			}},
+		"shard": {least: 1, most: 1, numbers: []string{"axis", "part", "of"}, of: piece,
+			result: func(in [][]int64, n func(string, float64) float64) []int64 {
+				axis := int(n("axis", 0))
+				return with(in[0], axis, in[0][axis]/int64(n("of", 1)))
+			}},
 		"sgd":    {result: same, least: 2, most: 2, numbers: []string{"lr", "weight_decay"}, of: sgd},
 		"adam_m": {result: same, least: 2, most: 2, numbers: []string{"beta1"}, of: firstMoment},
 		"adam_v": {result: same, least: 2, most: 2, numbers: []string{"beta2"}, of: secondMoment},
@@ -87,6 +92,8 @@ func parseLayer(l layer, k *kernel, words []string) error {
 	for _, word := range words {
 		name, text, named := strings.Cut(word, "=")
 		switch {
+		case k.name == "shard" && name == "over":
+			k.over = text
 		case !named && slices.Contains(l.flags, name):
 			k.numbers[name] = 1
 		case named && slices.Contains(l.numbers, name):
@@ -152,6 +159,36 @@ func (k *kernel) unlayer(operand int, in []*tensor, g *tensor) *tensor {
 		numbers[operand][i].d = 0
 		return number{f: in[operand].typ.round(sum)}
 	})
+}
+
+// kernelOf returns the kernel of an op on a rank.
+func (o *op) kernelOf(rank int) *kernel {
+	for _, team := range o.over {
+		for place, of := range team {
+			if of == rank {
+				k := *o.kernel
+				k.numbers = map[string]float64{"axis": k.attribute("axis", 0), "part": float64(place),
+					"of": float64(len(team))}
+				return &k
+			}
+		}
+	}
+	return o.kernel
+}
+
+// piece returns a part along an axis: of each element's place, what is before the axis, on it and
+// behind it.
+func piece(in [][]dual, shapes [][]int64, n func(string, float64) float64) (out []dual) {
+	axis := int(n("axis", 0))
+	behind := int(elements(shapes[0][axis+1:]))
+	long := int(shapes[0][axis])
+	each := long / int(n("of", 1))
+	for at, x := range in[0] {
+		if at/behind%long/each == int(n("part", 0)) {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // positive returns relu.

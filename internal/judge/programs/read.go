@@ -37,7 +37,8 @@ type op struct {
 	typ    string  // of the result; "" for that of the first operand
 	shape  []int64 // of the result of an opaque kernel; nil for that of the tensor
 	teams  [][]int
-	late   bool // waits for gradients
+	over   [][]int // of a kernel of which a rank does the part of its place in a team
+	late   bool    // waits for gradients
 }
 
 // A table is a table of the file; err keeps the first error.

@@ -96,7 +96,11 @@ func (p *Program) readWork(t table, o *op) {
 	case strings.TrimSpace(called) != "" && computed == "":
 		o.call, err = parseCall(called)
 	case strings.TrimSpace(computed) != "" && called == "":
-		o.kernel, err = parseKernel(computed)
+		if o.kernel, err = parseKernel(computed); err == nil && o.kernel.over != "" {
+			if o.over, known = p.groups[o.kernel.over]; !known {
+				t.fail("there is no group %s", o.kernel.over)
+			}
+		}
 	default:
 		t.fail("a call or a kernel is expected")
 	}
