@@ -52,8 +52,8 @@ func shardShape(o *Op, in []Tensor) (collective.Shape, error) {
 	case part >= of:
 		return nil, o.fail("part", part, fmt.Sprintf("one of %.0f, from 0, is expected", of))
 	case shape[axis]%int64(of) != 0:
-		return nil, o.fail("of", of, fmt.Sprintf("a divisor of %d, the length of axis %d of %s, is expected",
-			shape[axis], axis, in[0].called("x")))
+		return nil, o.fail("of", of, fmt.Sprintf("a divisor of %d, the length of axis %d of %s, is "+
+			"expected", shape[axis], axis, in[0].called("x")))
 	}
 	shape[axis] /= int64(of)
 	return shape, nil

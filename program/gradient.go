@@ -158,21 +158,6 @@ func sourced(err error, ops []Op) error {
 	return err
 }
 
-// ranksOf lists the ranks of teams.
-func (p *Program) ranksOf(teams [][]int) (list []int) {
-	for _, team := range teams {
-		if team == nil {
-			for rank := range p.Ranks {
-				list = append(list, rank)
-			}
-			return list
-		}
-		list = append(list, team...)
-	}
-	slices.Sort(list)
-	return list
-}
-
 // prepare finds which tensors have gradients, and gives results theirs.
 func (b *backward) prepare() error {
 	written := map[string][]int{}

@@ -157,6 +157,21 @@ func (p *Program) teamsOf(group string) ([][]int, error) {
 	return p.Groups[i].Teams, nil
 }
 
+// ranksOf lists the ranks of teams.
+func (p *Program) ranksOf(teams [][]int) (list []int) {
+	for _, team := range teams {
+		if team == nil {
+			for rank := range p.Ranks {
+				list = append(list, rank)
+			}
+			return list
+		}
+		list = append(list, team...)
+	}
+	slices.Sort(list)
+	return list
+}
+
 // teamSize returns the number of ranks of a team; nil is all.
 func (p *Program) teamSize(team []int) int {
 	if team == nil {

@@ -33,7 +33,8 @@ func (l *lookup) shardOver(r *resolved, group string) error {
 		return err
 	}
 	if len(r.in) > 0 && r.in[0].rows != nil {
-		return fmt.Errorf("%s has other lengths on its ranks; equal parts are of equal lengths", r.in[0].Name)
+		return fmt.Errorf("%s has other lengths on its ranks; equal parts are of equal lengths",
+			r.in[0].Name)
 	}
 	whole := make([]collective.Shape, len(r.in))
 	for i, t := range r.in {

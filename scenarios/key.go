@@ -74,6 +74,7 @@ const (
 	aFigure
 	aCount
 	aFiles
+	aLengths
 )
 
 // words are the kinds as an error or the documentation says them.
@@ -84,6 +85,7 @@ var words = [...]string{
 	anAlgorithm: "algorithm", aMatrix: "matrix", aShape: "list of whole numbers",
 	anOrder: "order", aTeams: "teams", aShare: "share", aNames: "list of names", aFigure: "figure",
 	aCount: "whole number or a list of them", aFiles: "file name or a list of them",
+	aLengths: "list of lengths",
 }
 
 // section is one table of the scenario file.

@@ -52,6 +52,7 @@ var sections = []section{
 		"own; a single one may be written `[collective]`."},
 	{"program", false, "What all ranks do, op after op: collectives and kernels on tensors. A file " +
 		"may have one, beside collectives or instead of them: see [programs.md](programs.md)."},
+	{"program.length", true, "A name for a length, which shapes may have in place of a number."},
 	{"program.group", true, "Ranks that do calls together, under a name; \"all\" is there without."},
 	{"program.tensor", true, "What every rank has before the program begins, or a name, a shape and " +
 		"a memory for what an op writes. Types and shapes of all else follow from the ops."},

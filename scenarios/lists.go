@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -17,10 +18,17 @@ type teams struct {
 	lists [][]int
 }
 
+// lengths are those of a shape's axes as they are written: 8192, "tokens", "4*hidden" or
+// "hidden/8".
+type lengths []string
+
+// String returns the canonical spelling: [tokens,8192].
+func (l lengths) String() string { return "[" + strings.Join(l, ",") + "]" }
+
 // listed reports whether one value of the key may be a list.
 func (k *Key) listed() bool {
 	switch k.kind {
-	case aMatrix, aShape, anOrder, aTeams, aNames, aCount, aFiles:
+	case aMatrix, aShape, anOrder, aTeams, aNames, aCount, aFiles, aLengths:
 		return true
 	}
 	return false
@@ -57,6 +65,8 @@ func (k *Key) readList(n *node) (any, *problem) {
 		return k.names(n)
 	case aFiles:
 		return k.files(n)
+	case aLengths:
+		return k.lengths(n)
 	}
 	return k.wholes(n, "dimension %d")
 }
@@ -74,6 +84,8 @@ func (k *Key) unlisted() *problem {
 		text = "a whole number, or a list of them, is expected"
 	case aFiles:
 		text = "the name of a file, or a list of them, is expected"
+	case aLengths:
+		text = "a list of whole numbers, and of names of lengths in quotes, is expected"
 	case aNames:
 		text = "a list of names in quotes is expected"
 	}
@@ -98,6 +110,31 @@ func (k *Key) wholes(n *node, what string) ([]int, *problem) {
 			return nil, &problem{text: fmt.Sprintf(what+" is %d; %s is expected", i, v, k.bounds())}
 		}
 		list[i] = int(v)
+	}
+	return list, nil
+}
+
+// lengths reads a list of whole numbers and names.
+func (k *Key) lengths(n *node) (any, *problem) {
+	if n.shape != array || len(n.items) == 0 {
+		return nil, k.unlisted()
+	}
+	var list lengths
+	for i, item := range n.items {
+		switch v := item.value.(type) {
+		case int64:
+			if v < k.min || v > k.max {
+				return nil, &problem{text: fmt.Sprintf("dimension %d is %d; %s is expected", i, v, k.bounds())}
+			}
+			list = append(list, strconv.FormatInt(v, 10))
+		case string:
+			if _, p := k.text(v); p != nil {
+				return nil, p
+			}
+			list = append(list, v)
+		default:
+			return nil, k.unlisted()
+		}
 	}
 	return list, nil
 }

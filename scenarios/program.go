@@ -9,7 +9,7 @@ import (
 	"collsim/device"
 	"collsim/dtype"
 	"collsim/program/lowering"
-	"collsim/unit"
+	"collsim/program/mesh"
 )
 
 // ProgramPoint is one fully determined run of a program: where it runs, as in a Point without a
@@ -26,6 +26,9 @@ type ProgramPoint struct {
 	Lowering   Lowering
 	Notes      []string // of its file, if it has one
 	Unplaced   bool     // what its tensors hold, and how much memory they take, is not known
+
+	lengths []ProgramLength `digest:"-"` // shapes and ops have them
+	mesh    mesh.Mesh       `digest:"-"` // so have groups, shapes and calls
 }
 
 // Digest returns 16 hexadecimal digits of what a program means, as that of a point.
@@ -53,6 +56,11 @@ type ProgramTensor struct {
 	// NoGradient marks a tensor that gets no gradient.
 	NoGradient bool
 	At         int // number of its table: a repeated one makes several
+
+	lengths   lengths          `digest:"-"`
+	placement []string         `digest:"-"`
+	placed    []mesh.Placement `digest:"-"` // a rank has a part, of Shape
+	whole     collective.Shape `digest:"-"`
 }
 
 // ProgramOp is a [[program.op]].
@@ -71,6 +79,10 @@ type ProgramOp struct {
 	Backward           string // of an opaque kernel, that of the backward pass
 	Microbatch         int    // which repetition it is
 	At                 int    // number of its table: a repeated one makes several
+
+	lengths   lengths          `digest:"-"`
+	placement []string         `digest:"-"`
+	placed    []mesh.Placement `digest:"-"` // what a redistribution makes
 }
 
 func programKeys() []Key {
@@ -95,21 +107,35 @@ func programKeys() []Key {
 			Doc: "The groups that a pipeline goes through: what ranks of several do together stands " +
 				"between them. Order 1f1b needs them, and of any order the result tells their bubble.",
 			to: set(func(p *ProgramPoint, names []string) { p.Stages = names })},
+		{Path: "program.mesh", kind: aShape, min: 1, max: maxRanks, Example: "[2, 4]", Default: "none",
+			Sweep: true, Doc: "A mesh of all ranks, the last axis fastest, as PyTorch's device meshes. " +
+				"Each axis is a group: of ranks that differ in their place on it alone.",
+			by: (*run).programMesh},
+		{Path: "program.axes", kind: aNames, Example: `["dp", "tp"]`, Doc: "The names of the mesh's " +
+			"axes, which are those of their groups.", by: (*run).programMesh},
 		{Path: "program.group.name", kind: aText, Example: `"tp"`, Doc: "What ops call it.",
 			must: "a name", to: set(func(g *ProgramGroup, name string) { g.Name = name })},
 		{Path: "program.group.ranks", kind: aTeams, max: maxRanks - 1,
 			Values: []string{"all", "node", "rail"}, Default: `"all"`, Example: `"node"`,
 			Sweep: true, Doc: "Its teams, as of a collective: each does a call for itself, all at once.",
 			by: (*view).programGroup},
+	}, programTensorKeys(), programLengthKeys(), programFileKeys(), programOpKeys(), programCallKeys())
+}
+
+// programTensorKeys returns the keys of a tensor.
+func programTensorKeys() []Key {
+	return []Key{
 		{Path: "program.tensor.name", kind: aText, Example: `"x"`, Doc: "What ops call it.",
 			must: "a name", to: set(func(t *ProgramTensor, name string) { t.Name = name })},
-		{Path: "program.tensor.shape", kind: aShape, min: 0, max: maxCount, Example: "[4096, 8192]",
-			Sweep: true, Doc: "Of every rank's, outermost axis first.",
-			must: "a shape", to: set(func(t *ProgramTensor, axes []int) {
-				for _, n := range axes {
-					t.Shape = append(t.Shape, int64(n))
-				}
-			})},
+		{Path: "program.tensor.shape", kind: aLengths, min: 0, max: maxCount,
+			Example: "[4096, 8192]", Sweep: true, Doc: "Of every rank's, outermost axis first: whole " +
+				"numbers, and names of lengths.",
+			must: "a shape", to: set(func(t *ProgramTensor, as lengths) { t.lengths = as })},
+		{Path: "program.tensor.placement", kind: aNames, Example: `["shard(0)", "replicate"]`,
+			Default: "none", Sweep: true,
+			Doc: "How it is divided along each axis of the mesh: shard(0), replicate, partial or such as " +
+				"partial(avg). Its shape is then that of the whole.",
+			to: set(func(t *ProgramTensor, words []string) { t.placement = words })},
 		{Path: "program.tensor.dtype", kind: aDataType, Values: dtypeNames(), Default: `"bfloat16"`,
 			Example: `"float8_e4m3fn"`, Sweep: true, Doc: "Type of an element.",
 			to: set(func(t *ProgramTensor, is dtype.Type) { t.Type = is })},
@@ -127,7 +153,7 @@ func programKeys() []Key {
 		{Path: "program.tensor.repeat", kind: aWhole, min: 1, max: maxRepeat, Default: "1",
 			Example: "32", Sweep: true,
 			Doc: "How many there are: {i} in the name is 0, 1, ….", by: (*view).programTensor},
-	}, programFileKeys(), programOpKeys(), programCallKeys())
+	}
 }
 
 func programOpKeys() []Key {
@@ -153,8 +179,8 @@ func programOpKeys() []Key {
 			Doc: "Or an operation: matmul, scaled_matmul, add, cast, sum axis=0, mean axis=0, " +
 				"move axis=1, expand axis=1 times=8, scale by=0.125; a layer, attention heads=32 " +
 				"kv_heads=8 causal, rms_norm, layer_norm, gelu, silu, relu, swiglu, softmax, " +
-				"cross_entropy, embedding; an optimizer's step, sgd, adam_m, adam_v, adam; or opaque " +
-				"150 us, or opaque flops=2e12 bytes=64MiB, of which no more than the cost is known. A " +
+				"cross_entropy, embedding, shard axis=1 over=tp; an optimizer's step, sgd, adam_m, " +
+				"adam_v, adam; or opaque 150 us, or opaque flops=2e12 bytes=64MiB, of which no more than the cost is known. A " +
 				"matmul may read operands that lie transposed: matmul transpose=a, b or ab.",
 			to: set(func(o *ProgramOp, text string) { o.Kernel = text })},
 		{Path: "program.op.backward", kind: aText, Example: `"opaque 300 us"`, Sweep: true,
@@ -175,14 +201,15 @@ func programOpKeys() []Key {
 		{Path: "program.op.dtype", kind: aDataType, Values: dtypeNames(), Default: "that of its input",
 			Example: `"bfloat16"`, Sweep: true, Doc: "Type of what a kernel writes.",
 			to: set(func(o *ProgramOp, t dtype.Type) { o.Type = t })},
-		{Path: "program.op.shape", kind: aShape, min: 0, max: maxCount, Example: "[4096, 8192]",
+		{Path: "program.op.shape", kind: aLengths, min: 0, max: maxCount, Example: "[4096, 8192]",
 			Default: "that of out, if it is declared", Sweep: true,
 			Doc: "Shape of what an opaque kernel writes.",
-			to: set(func(o *ProgramOp, axes []int) {
-				for _, n := range axes {
-					o.Shape = append(o.Shape, int64(n))
-				}
-			})},
+			to:  set(func(o *ProgramOp, as lengths) { o.lengths = as })},
+		{Path: "program.op.placement", kind: aNames, Example: `["replicate", "shard(1)"]`,
+			Default: "that of out, if it is declared", Sweep: true,
+			Doc: "How call = \"redistribute\" divides a tensor: it becomes the calls that PyTorch's " +
+				"DTensor makes.",
+			to: set(func(o *ProgramOp, words []string) { o.placement = words })},
 	}
 }
 
@@ -211,59 +238,6 @@ func programCallKeys() []Key {
 		{Path: "program.op.enabled", kind: aFlag, Default: "true", Example: "false", Sweep: true,
 			Doc: "Whether it is done at all: a program with and without it are two values of [sweep].",
 			to:  set(func(o *ProgramOp, on bool) { o.Disabled = !on })},
-	}
-}
-
-func loweringKeys() []Key {
-	flag := func(name string, to func(*Lowering, bool), about string) Key {
-		return Key{Path: "lowering." + name, kind: aFlag, Default: "false", Example: "true", Sweep: true,
-			Doc: about, to: set(to)}
-	}
-	return []Key{
-		flag("symmetric_memory", func(l *Lowering, on bool) { l.SymmetricMemory = on },
-			"Whether what kernels write may become symmetric memory; one_shot "+
-				"needs it."),
-		{Path: "lowering.one_shot", kind: aSize, max: maxBytes, Default: `"128 KiB"`,
-			Example: `"256 KiB"`, Sweep: true,
-			Doc: "Sums of at most so many bytes are done in one shot if symmetric_memory is on and the " +
-				"tensor is symmetric, or a kernel writes it; 0 B is none.",
-			to: set(func(l *Lowering, most unit.Bytes) { l.OneShot = most })},
-		{Path: "lowering.bucket", kind: aSize, max: maxBytes, Default: `"0 B"`, Example: `"25 MiB"`,
-			Sweep: true,
-			Doc: "all_reduces, and broadcasts, that do the same become one call until they have so many " +
-				"bytes; 0 B is none.", to: set(func(l *Lowering, n unit.Bytes) { l.Bucket = n })},
-		flag("coalesce", func(l *Lowering, on bool) { l.Coalesce = on },
-			"Whether those that stand next to each other become one call."),
-		flag("in_place", func(l *Lowering, on bool) { l.InPlace = on },
-			"Whether all_reduce and broadcast work in place: on a clone of what they read, "+
-				"or on that if it is dead afterwards."),
-		{Path: "lowering.pipeline", kind: aChoice, Values: lowering.Pipelines(), Default: `"off"`,
-			Example: `"repaired"`, Sweep: true,
-			Doc: "Whether an all_gather and the matmuls behind it, and a matmul and the reduce_scatter " +
-				"behind it, become a pipeline on two streams, as torch published it or repaired; or " +
-				"repaired where the program takes less time then.",
-			to: pick(lowering.Pipelines(), func(l *Lowering, to lowering.Pipeline) { l.Pipeline = to })},
-		{Path: "lowering.comm_buffer", kind: aSize, max: maxBytes, Default: `"0 B"`,
-			Example: `"4 MiB"`, Sweep: true,
-			Doc: "What calls on private memory go through: a copy engine copies it to and from a buffer " +
-				"of so many bytes, in chunks of half of it at most; 0 B is none, as if all were " +
-				"registered.", to: set(func(l *Lowering, n unit.Bytes) { l.CommBuffer = n })},
-		flag("register", func(l *Lowering, on bool) { l.Register = on },
-			"Whether the private tensors that calls read and write are registered, so that "+
-				"nothing is copied."),
-		{Path: "lowering.registering", kind: aTime, max: maxWait,
-			Default: `"0 s"`, Example: `"100 us"`, Sweep: true,
-			Doc: "What it takes a host to register a buffer, or to tell others of a symmetric one: once " +
-				"of what is given, of other tensors in every iteration unless they are persistent.",
-			to: set(func(l *Lowering, t unit.Time) { l.Registering = t })},
-		flag("persistent", func(l *Lowering, on bool) { l.Persistent = on },
-			"Whether buffers that are registered or symmetric are the same allocation in "+
-				"every iteration."),
-		flag("reorder", func(l *Lowering, on bool) { l.Reorder = on },
-			"Whether calls are issued early and waited for late, if the program takes less "+
-				"time then."),
-		flag("reuse", func(l *Lowering, on bool) { l.Reuse = on },
-			"Whether tensors lie where others lay that nobody uses any more."),
 	}
 }
 
@@ -337,6 +311,8 @@ func (r *run) program(v *view, network *Topology) *ProgramPoint {
 	v.useLibrary()
 	ok = v.fill("program", p) && ok
 	ok = v.fill("lowering", &p.Lowering) && ok
+	ok = r.programLengths(v, p) && ok
+	ok = r.programMesh(v, p) && ok
 	for i := range r.d.count("program.group") {
 		ok = v.programGroup(p, numbered("program.group", i)+".") && ok
 	}
@@ -359,7 +335,7 @@ func (r *run) program(v *view, network *Topology) *ProgramPoint {
 	if n == 0 {
 		v.missing("program", "op", "[[program.op]]: what is done", `for example kernel = "matmul"`)
 	}
-	ok = r.programOps(v, p, n) && ok
+	ok = r.programOps(v, p, n) && ok && redistributed(v, p)
 	if ok && n > 0 && len(p.Ops) == 0 {
 		v.fail("program.op[0].enabled", problem{"every op is disabled", ""})
 		ok = false
@@ -374,6 +350,10 @@ func (v *view) programTensor(p *ProgramPoint, at string, number int) bool {
 	t := ProgramTensor{At: number}
 	ok := v.fill(at[:len(at)-1], &t)
 	times, readable := fetchOr(v, at+"repeat", int64(1))
+	if ok {
+		t.Shape, ok = v.shape(at+"shape", p, t.lengths)
+		ok = ok && v.placed(at, p, &t)
+	}
 	for i := range int(times) {
 		one := t
 		one.Name = indexed(t.Name, i, int(times))
@@ -382,9 +362,19 @@ func (v *view) programTensor(p *ProgramPoint, at string, number int) bool {
 	return ok && readable && v.fewer(at+"repeat", len(p.Tensors))
 }
 
-func (r *run) programOp(v *view, at string, number int) (ProgramOp, bool) {
-	o := ProgramOp{At: number}
+func (r *run) programOp(v *view, p *ProgramPoint, number int) (ProgramOp, bool) {
+	at, o := numbered("program.op", number)+".", ProgramOp{At: number}
 	ok := v.fill(at[:len(at)-1], &o)
+	if ok {
+		o.Shape, ok = v.shape(at+"shape", p, o.lengths)
+	}
+	for _, one := range []struct {
+		key  string
+		text *string
+	}{{"call", &o.Call}, {"kernel", &o.Kernel}, {"backward", &o.Backward}} {
+		text, bound := withLengths(v, at+one.key, p, *one.text)
+		*one.text, ok = text, ok && bound
+	}
 	group, readable := fetchOr(v, at+"group", "") // workspaces have it in their names
 	o.Group, ok = group, ok && readable
 	if o.Algorithm.FromFile() {

@@ -92,7 +92,7 @@ func (r *run) programFile(v *view, p *ProgramPoint) (ok, given bool) {
 			return false, true
 		}
 	}
-	if p.Topology == nil || !ok || len(p.Groups) < r.d.count("program.group") {
+	if p.Topology == nil || !ok || len(p.Groups)-len(p.mesh.Axes) < r.d.count("program.group") {
 		return false, true
 	}
 	answer, known := r.askOf(WhichProgram, &Point{Topology: p.Topology}, source)

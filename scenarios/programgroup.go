@@ -35,6 +35,10 @@ func (v *view) programGroup(p *ProgramPoint, at string) bool {
 	if g.Teams == nil {
 		g.Teams = [][]int{nil}
 	}
+	if slices.Contains(p.mesh.Axes, g.Name) {
+		v.fail(at+"name", problem{quoted(g.Name) + " is an axis of the mesh, which is a group", ""})
+		return false
+	}
 	p.Groups = append(p.Groups, g)
 	return ok
 }

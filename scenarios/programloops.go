@@ -44,7 +44,7 @@ func (r *run) programOps(v *view, p *ProgramPoint, n int) bool {
 				break
 			}
 			times, called = often, name
-			o, whole := r.programOp(v, key, at)
+			o, whole := r.programOp(v, p, at)
 			if o.Name == "" {
 				o.Name = fmt.Sprintf("op %d", at)
 				if times > 1 {

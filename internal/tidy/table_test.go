@@ -32,6 +32,7 @@ func table() []row {
 		{path: "comm/symmetric", ours: "collective dtype comm/group"},
 		{path: "symmetry"},
 		{path: "schedule", ours: "collective dtype kernel symmetry unit internal/parallel"},
+		{path: "program/mesh", ours: "collective"},
 		{path: "proof", ours: "schedule collective dtype kernel unit"},
 		{path: "kernel", ours: "collective dtype unit internal/cpu internal/parallel"},
 		{path: "topology", ours: "symmetry unit"},
@@ -126,7 +127,7 @@ func table() []row {
 		{path: "page", ours: "plots report unit"},
 		{path: "program/lowering", ours: "unit"},
 		{path: "scenarios", ours: "collective dtype topology device machine unit program/lowering " +
-			"internal/diag internal/input internal/ncclnames",
+			"program/mesh internal/diag internal/input internal/ncclnames",
 			modules: []string{"github.com/BurntSushi/toml"}},
 		{path: "run", ours: toHW + " hw/calibrate machine internal/parallel"},
 		{path: "report", ours: "algos/nccl run program scenarios collective collective/calls unit " +

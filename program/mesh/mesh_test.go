@@ -11,8 +11,8 @@ import (
 	"collsim/collective"
 )
 
-// TestTorch: redistributions go through the steps that DTensor plans. testdata/redistribute.py wrote
-// them.
+// TestTorch: redistributions go through the steps that DTensor plans, which
+// testdata/redistribute.py wrote down.
 func TestTorch(t *testing.T) {
 	text, err := os.ReadFile("testdata/torch.txt")
 	require.NoError(t, err)
@@ -196,13 +196,15 @@ func done(t *testing.T, m Mesh, s Step, have []matrix) []matrix {
 func TestPlacements(t *testing.T) {
 	for text, want := range map[string]string{"replicate": "replicate", "Shard(1)": "shard(1)",
 		"shard(dim=2)": "shard(2)", "partial": "partial", "Partial(sum)": "partial",
-		"partial( 'avg' )": "partial(avg)", "partial(max)": "partial(max)", "partial(min)": "partial(min)",
+		"partial( 'avg' )": "partial(avg)", "partial(max)": "partial(max)",
+		"partial(min)":     "partial(min)",
 		"partial(product)": "partial(product)"} {
 		p, err := Parse(text)
 		require.NoError(t, err, text)
 		require.Equal(t, want, p.String())
 	}
-	for _, text := range []string{"", "shard", "shard()", "shard(-1)", "shard(x)", "shard(0", "replicate()",
+	for _, text := range []string{"", "shard", "shard()", "shard(-1)", "shard(x)", "shard(0",
+		"replicate()",
 		"partial(median)", "partial(", "split(0)"} {
 		_, err := Parse(text)
 		require.ErrorContains(t, err, "is no placement", text)
@@ -240,8 +242,12 @@ func TestMeshes(t *testing.T) {
 	require.Equal(t, collective.Shape{2, 8}, local)
 	for want, wrong := range map[string]func() error{
 		"a mesh of 2 x 4 does not have the 6 ranks": func() error { return m.Validate(6) },
-		"a length from 1 is expected":               func() error { return Mesh{[]int{0}, two[:1]}.Validate(1) },
-		"2 axes have 1 names":                       func() error { return Mesh{[]int{2, 4}, two[:1]}.Validate(8) },
+		"a length from 1 is expected": func() error {
+			return Mesh{[]int{0}, two[:1]}.Validate(1)
+		},
+		"2 axes have 1 names": func() error {
+			return Mesh{[]int{2, 4}, two[:1]}.Validate(8)
+		},
 		"a name of its own is expected": func() error {
 			return Mesh{[]int{2, 4}, []string{"a", "a"}}.Validate(8)
 		},

@@ -26,7 +26,7 @@ type Placement struct {
 	Op   collective.Op // of Partial; none is Sum
 }
 
-// partials are the operators of partial tensors, by their names in torch.
+// partials returns the operators of partial tensors, by their names in torch.
 func partials() map[string]collective.Op {
 	return map[string]collective.Op{"sum": 0, "avg": collective.Avg, "max": collective.Max,
 		"min": collective.Min, "product": collective.Prod}
@@ -55,8 +55,8 @@ func Parse(text string) (p Placement, err error) {
 		known = false
 	}
 	if !known {
-		return Placement{}, fmt.Errorf("%q is no placement: replicate, shard(0), partial or partial(avg) "+
-			"is expected", text)
+		return Placement{}, fmt.Errorf("%q is no placement: replicate, shard(0), partial or "+
+			"partial(avg) is expected", text)
 	}
 	return p, nil
 }
@@ -84,8 +84,8 @@ type Step struct {
 }
 
 // Steps plans a redistribution as DTensor does by default: _gen_transform_infos of
-// torch.distributed.tensor._redistribute. Where an axis of the tensor is sharded over several axes
-// of the mesh, of which earlier ones change, the later are gathered first, from the last on; what is
+// torch.distributed.tensor._redistribute. Several axes of the mesh may shard one axis of the
+// tensor. Where an earlier one changes, the later are gathered first, from the last on. What is
 // left follows from the first on. Steps that no collective does are an error.
 func Steps(from, to []Placement) (list []Step, err error) {
 	now := slices.Clone(from)
@@ -158,6 +158,12 @@ func (s Step) Call() string {
 		return collective.AllGather.String() + along(" axis ", s.From.Axis)
 	}
 	return collective.AllToAll.String() + along(" axis ", s.To.Axis) + along(" concat ", s.From.Axis)
+}
+
+// Kernel returns the kernel that does a step without a call: ranks keep a part, by their place in
+// the group of the axis.
+func (s Step) Kernel(group string) string {
+	return fmt.Sprintf("shard axis=%d over=%s", s.To.Axis, group)
 }
 
 // along names an axis other than the first.

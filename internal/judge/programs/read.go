@@ -37,7 +37,7 @@ type op struct {
 	typ    string  // of the result; "" for that of the first operand
 	shape  []int64 // of the result of an opaque kernel; nil for that of the tensor
 	teams  [][]int
-	over   [][]int // of a kernel of which a rank does the part of its place in a team
+	over   [][]int // of a shard: a rank keeps the part of its place in a team
 	late   bool    // waits for gradients
 }
 

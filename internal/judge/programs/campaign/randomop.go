@@ -67,8 +67,8 @@ func (a *author) opaque(o *op, x *kind, ranks []int) []int64 {
 	return o.shape
 }
 
-// shard makes an op one that keeps a part of a tensor, by the place of a rank in a team, and returns
-// the shape of that.
+// shard makes an op one that keeps a part of a tensor, by the place of a rank in a team, and
+// returns the shape of that.
 func (a *author) shard(o *op, x *kind, ranks []int) []int64 {
 	over, n := "all", a.ranks
 	if len(a.groups) > 0 && a.chance(2) {
