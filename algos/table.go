@@ -12,6 +12,7 @@ import (
 func Table() []Algorithm {
 	return []Algorithm{
 		binomialAllReduce,
+		circulantAllReduce,
 		doubleBinaryTreeAllReduce,
 		hierarchicalAllReduce,
 		oneShotAllReduce,
@@ -21,12 +22,14 @@ func Table() []Algorithm {
 		twoShotAllReduce,
 
 		bruckAllGather,
+		circulantAllGather,
 		directAllGather,
 		lowContentionAllGather,
 		pairwiseAllGather,
 		recursiveDoublingAllGather,
 		ringAllGather,
 
+		circulantReduceScatter,
 		directReduceScatter,
 		lowContentionReduceScatter,
 		pairwiseReduceScatter,
