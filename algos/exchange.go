@@ -1,0 +1,67 @@
+package algos
+
+import (
+	"slices"
+
+	"collsim/schedule"
+)
+
+// An exchange is an all_gather in which, in every round, each rank and its partner exchange all
+// the blocks that they have. Algorithms differ in who is whose partner.
+type exchange struct {
+	ranks, rounds int
+	partner       func(rank, round int) int // in the order of the all_gather
+}
+
+// has lists the blocks that a rank has before a round, its own first.
+func (e *exchange) has(rank, round int) []int32 {
+	if round == 0 {
+		return []int32{int32(rank)}
+	}
+	return append(e.has(rank, round-1), e.has(e.partner(rank, round-1), round-1)...)
+}
+
+// blocks returns what a rank has before a round, in ascending order, as a region.
+func (e *exchange) blocks(l *Lane, rank, round int) schedule.Region {
+	r := l.Chunk(0)
+	r.List = e.has(rank, round)
+	slices.Sort(r.List)
+	return r
+}
+
+// gather writes the all_gather.
+func (e *exchange) gather(l *Lane) {
+	for round := range e.rounds {
+		to := e.partner(l.Rank, round)
+		l.Send(to, e.blocks(l, l.Rank, round))
+		l.Recv(to, e.blocks(l, to, round))
+	}
+}
+
+// scatter writes the reduce_scatter: the all_gather backwards.
+func (e *exchange) scatter(l *Lane) {
+	for round := e.rounds - 1; round >= 0; round-- {
+		from := e.partner(l.Rank, round)
+		l.Send(from, e.blocks(l, from, round))
+		if round == 0 {
+			l.Completes()
+		}
+		l.ReduceRanked(from, e.blocks(l, l.Rank, round))
+	}
+}
+
+// exchangeRounds lists the rounds of an exchange of p ranks, each of which doubles what a rank has.
+func exchangeRounds(p, sums int) (list []Round) {
+	for n := 1; n < p; n *= 2 {
+		list = append(list, Round{Times: 1, Blocks: n, Sums: sums})
+	}
+	return list
+}
+
+// onlyPowersOf2 is Algorithm.Ranks of what is for powers of two.
+func onlyPowersOf2(ranks int) string {
+	if powerOf2(ranks) {
+		return ""
+	}
+	return "a power of two"
+}
