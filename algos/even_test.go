@@ -20,9 +20,14 @@ func TestEven(t *testing.T) {
 			continue
 		}
 		for _, ranks := range several {
+			if a.Ranks != nil && a.Ranks(ranks) != "" {
+				continue
+			}
 			for _, kind := range a.Kinds {
-				spec := collective.Spec{Kind: kind, Type: dtype.Float32, Op: collective.Sum, Ranks: ranks,
-					Count: 1000}
+				spec := collective.Spec{Kind: kind, Type: dtype.Float32, Ranks: ranks, Count: 1000}
+				if kind.Reduces() {
+					spec.Op = collective.Sum
+				}
 				if kind.Splits() {
 					row := make([]int64, ranks)
 					row[ranks-1] = 7
@@ -39,5 +44,5 @@ func TestEven(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, 4*len(several), tried)
+	require.Equal(t, tier.Of(32, 42), tried)
 }

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -31,6 +32,10 @@ func TestOrderExplainsBits(t *testing.T) {
 						spec.Factor = 3
 					}
 					s, err := a.Build(spec, algos.Options{})
+					var unfit *algos.Unfit
+					if errors.As(err, &unfit) {
+						return
+					}
 					require.NoError(t, err)
 					explainedBits(t, s, Native)
 					explainedBits(t, s, InFloat32)
