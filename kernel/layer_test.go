@@ -33,6 +33,7 @@ func sampleLayers() []string {
 		"softmax 3x5:float64->3x5:float64",
 		"cross_entropy 4x5:float64+4:int64->1:float64",
 		"embedding 2x3:int32+7x4:float64->2x3x4:float64",
+		"pad 2x3:float64->5x3:float64 rows=5", "pad 2x3:float64->2x3:float64 rows=2",
 		"sgd 3x5:float64+3x5:float64->3x5:float64 lr=0.5 weight_decay=0.125",
 		"adam_m 7:float64+7:float64->7:float64 beta1=0.75",
 		"adam_v 7:float64+7:float64->7:float64",
@@ -114,7 +115,7 @@ func TestGradientsByDifferences(t *testing.T) {
 			}
 		}
 	}
-	require.Len(t, tried, 10) // all but the four steps of optimizers
+	require.Len(t, tried, 11) // all but the four steps of optimizers
 	require.Equal(t, 10, tried[Attention])
 }
 

@@ -97,6 +97,9 @@ type Op struct {
 	origin int    // 1 + the number of the op that it was generated for; 0: it is in the program
 	phase  phase  // of a program with its backward pass
 	list   string // the call of several tensors that it was made from
+	// like, of an op that writes a gradient, is the tensor that it belongs to: it has as many rows
+	// on every rank.
+	like *Tensor
 }
 
 // An Error is an error in an op or a tensor.
@@ -316,8 +319,10 @@ func (l *lookup) writes(r *resolved) error {
 		return fail("%s", unnamed(r.Out))
 	}
 	r.out.Name = r.Out
-	if r.phase == backwardPass && r.call != nil && !r.call.Kind.Splits() {
-		r.out.rows = nil // who has a gradient is known; none is shorter
+	if r.like != nil {
+		if r.out.rows = r.like.rows; r.like.isRagged() {
+			r.out.Shape = r.like.Shape // where some ranks write, it may be shorter
+		}
 	}
 	if t, declared := l.tensor(r.Out); declared {
 		if t.Type != r.out.Type || t.Shape.Elements() != r.out.Shape.Elements() {

@@ -24,6 +24,7 @@ type kind struct {
 	tensor
 	has     []bool
 	ragged  bool
+	roots   []int // ranks that have all of a ragged tensor
 	written bool
 }
 
@@ -187,7 +188,7 @@ func (a *author) end(o op, shape []int64, typ string, ranks []int, ragged bool) 
 
 // some adds an op, or a group of ops that passes look for.
 func (a *author) some() {
-	switch a.luck.IntN(12) {
+	switch a.luck.IntN(14) {
 	case 0:
 		a.gatherThenMultiply()
 	case 1:
@@ -198,6 +199,10 @@ func (a *author) some() {
 		a.list()
 	case 5, 6, 7:
 		a.kernel()
+	case 8:
+		a.rootOnly()
+	case 9:
+		a.experts()
 	default:
 		a.call(pick(a.luck, collective.Kinds()...))
 	}
