@@ -6,7 +6,7 @@
 //
 // From below; a file uses names of its own layer and of those before it.
 //
-//	program: program.go list.go resolve.go layer.go uses.go
+//	program: program.go waitop.go list.go resolve.go layer.go uses.go
 //	gradients: gradient.go gradientkernel.go gradientnone.go gradientop.go gradientsum.go
 //	order: order.go
 //	lowering: plan.go lower.go lowering.go meaning.go kernelpart.go

@@ -295,6 +295,11 @@ func (w *scheduler) await(unit []resolved) {
 		for _, name := range unit[i].After {
 			w.awaited = append(w.awaited, w.ended[name]...)
 		}
+		if before := len(w.iterations) - 2; before >= 0 {
+			for _, name := range w.pending[unit[i].stream()] {
+				w.awaited = append(w.awaited, w.iterations[before][name]...)
+			}
+		}
 	}
 }
 

@@ -25,6 +25,8 @@ type Program struct {
 	Order  Order
 	Stages []string
 	notes  []Note // of its backward pass
+	// pending has, by stream, the ops that waits at the end of an iteration are for.
+	pending map[string][]string
 }
 
 // A Group is teams that do a call concurrently, each by itself.
@@ -90,7 +92,9 @@ type Op struct {
 	Async     bool   // of a call: only readers of its result wait for it
 	// After lists earlier ops that must have ended on a rank before it begins there, besides those
 	// whose tensors it uses.
-	After      []string
+	After []string
+	// Wait lists earlier ops, in place of a call or a kernel: those behind it on its stream wait.
+	Wait       []string
 	Backward   string // of an opaque kernel: its backward pass, "opaque 300 us"
 	Microbatch int    // that it belongs to, from 0
 
@@ -173,7 +177,10 @@ func (p *Program) resolve() (*lookup, error) { return p.resolveIn(p.Order) }
 
 // resolveIn resolves as resolve does, with the ops in a given order.
 func (p *Program) resolveIn(order Order) (*lookup, error) {
-	listed, err := p.listed()
+	listed, err := p.waited()
+	if err == nil {
+		listed, err = listed.listed()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +274,7 @@ func (l *lookup) op(i int) (resolved, error) {
 		return r, &Error{i, -1, key, o.Name + ": " + fmt.Sprintf(format, args...)}
 	}
 	if (o.Call == "") == (o.Kernel == "") {
-		return fail("call", "a call or a kernel is expected, and not both")
+		return fail("call", "a call, a kernel or a wait is expected, and no two of them")
 	}
 	for _, name := range o.In {
 		t, ok := l.tensor(name)
@@ -353,15 +360,7 @@ func (l *lookup) isWritten(name string) bool {
 }
 
 // stream returns the name of the op's stream.
-func (r *resolved) stream() string {
-	switch {
-	case r.Stream != "":
-		return r.Stream
-	case r.call != nil:
-		return "comm"
-	}
-	return "compute"
-}
+func (r *resolved) stream() string { return r.Op.streamName() }
 
 // role returns the role of a tensor in the whole.
 func (l *lookup) role(t Tensor) schedule.Role {

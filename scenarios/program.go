@@ -65,7 +65,7 @@ type ProgramOp struct {
 	Shape              collective.Shape
 	Group, Stream      string
 	Algorithm          Algorithm // of no name where nothing is said
-	After              []string
+	After, Wait        []string
 	Async              bool
 	Disabled           bool
 	Backward           string // of an opaque kernel, that of the backward pass
@@ -208,6 +208,11 @@ func programCallKeys() []Key {
 			Doc: "Ops before it that must have ended on a rank before it begins there, besides those " +
 				"whose tensors it uses.",
 			to: set(func(o *ProgramOp, names []string) { o.After = names })},
+		{Path: "program.op.wait", kind: aNames, Example: `["gather"]`, Default: "none",
+			Doc: "In place of a call or a kernel, ops before it: what is issued behind it on its stream, " +
+				"that of kernels unless stream says another, begins on a rank when they have ended there. " +
+				"As Work.wait and wait_tensor of torch.",
+			to: set(func(o *ProgramOp, names []string) { o.Wait = names })},
 		{Path: "program.op.enabled", kind: aFlag, Default: "true", Example: "false", Sweep: true,
 			Doc: "Whether it is done at all: a program with and without it are two values of [sweep].",
 			to:  set(func(o *ProgramOp, on bool) { o.Disabled = !on })},
@@ -393,7 +398,7 @@ func (r *run) programOp(v *view, at string, number int) (ProgramOp, bool) {
 		ok = false
 	}
 	if o.Call == "" && (v.has(at+"algorithm") || v.has(at+"async")) {
-		v.fail(at[:len(at)-1], problem{"algorithm and async are a call's; this is a kernel", ""})
+		v.fail(at[:len(at)-1], problem{"algorithm and async are a call's; this is none", ""})
 		ok = false
 	}
 	return o, ok
