@@ -11,7 +11,7 @@ import (
 )
 
 // TestLowContentionSMs: as torch says, SMs copy an input that is not symmetric to the workspace of
-// an all_gather, and the own block of a reduce_scatter, whose sum they do; copy engines do the rest.
+// an all_gather, and the own block of a reduce_scatter; copy engines do the rest.
 func TestLowContentionSMs(t *testing.T) {
 	for _, c := range []struct {
 		kind      collective.Kind

@@ -12,6 +12,6 @@
 //	lowering: plan.go lower.go lowering.go meaning.go kernelpart.go
 //	memory: history.go memory.go layout.go realise.go register.go inplace.go
 //	pipelines: waits.go pipeline.go gather.go scatter.go
-//	passes: periods.go merge.go reorder.go reuse.go oneshot.go stage.go chain.go fuse.go
+//	passes: periods.go together.go merge.go reorder.go reuse.go oneshot.go stage.go chain.go fuse.go
 //	  piped.go
 package program

@@ -278,6 +278,9 @@ func (w *scheduler) communicate(row *LoweredOp, r *resolved, iteration int) erro
 			w.result.Decided.Backward[r.Name] = c.Name
 		}
 		part, scratch := w.callPart(r, team, c.Schedule, in, out)
+		if part.Launch != nil && r.launch > 0 {
+			part.Launch.Together = int32(iteration)*w.launches + r.launch
+		}
 		parts = append(parts, part)
 		if c.Schedule.OneSided() && scratch != "" {
 			buffers = append(buffers, scratch)

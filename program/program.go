@@ -140,6 +140,7 @@ type resolved struct {
 	reader string // of an opaque kernel: the op that its result's shape follows from; mostly none
 	// Of a call that several have become: their names, and the tensors that they read and wrote.
 	members, from, to []string
+	launch            int32 // of a call, the number of the launch that it shares; 0: its own
 	// of lists ops of the program that end with this op: ops that wait for them wait for this as
 	// well.
 	of []string

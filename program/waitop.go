@@ -57,8 +57,8 @@ func (o *Op) checkWait(i int, known map[string]bool) error {
 		{"algorithm", o.Algorithm != ""}, {"after", o.After != nil}, {"backward", o.Backward != ""},
 		{"dtype", o.Type != 0}, {"shape", o.Shape != nil}} {
 		if key.set {
-			return &Error{i, -1, key.name, fmt.Sprintf("%s: a wait is an op of its own, of ops and a stream: "+
-				"no %s is expected", o.Name, key.name)}
+			return &Error{i, -1, key.name, fmt.Sprintf("%s: a wait is an op of its own, of ops and a "+
+				"stream: no %s is expected", o.Name, key.name)}
 		}
 	}
 	for _, name := range o.Wait {
