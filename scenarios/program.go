@@ -73,7 +73,7 @@ type ProgramOp struct {
 	Shape              collective.Shape
 	Group, Stream      string
 	Algorithm          Algorithm // of no name where nothing is said
-	After              []string
+	After, Wait        []string
 	Async              bool
 	Disabled           bool
 	Backward           string // of an opaque kernel, that of the backward pass
@@ -179,10 +179,10 @@ func programOpKeys() []Key {
 			Doc: "Or an operation: matmul, scaled_matmul, add, cast, sum axis=0, mean axis=0, " +
 				"move axis=1, expand axis=1 times=8, scale by=0.125; a layer, attention heads=32 " +
 				"kv_heads=8 causal, rms_norm, layer_norm, gelu, silu, relu, swiglu, softmax, " +
-				"cross_entropy, embedding, shard axis=1 over=tp; an optimizer's step, sgd, adam_m, " +
-				"adam_v, adam; or opaque 150 us, or opaque flops=2e12 bytes=64MiB, of which no more " +
-				"than the cost is known. A " +
-				"matmul may read operands that lie transposed: matmul transpose=a, b or ab.",
+				"cross_entropy, embedding, shard axis=1 over=tp, pad rows=8; an optimizer's step, sgd, " +
+				"adam_m, adam_v, adam; or opaque 150 us, or opaque flops=2e12 bytes=64MiB, of which no " +
+				"more than the cost is known. A matmul may read operands that lie transposed: matmul " +
+				"transpose=a, b or ab.",
 			to: set(func(o *ProgramOp, text string) { o.Kernel = text })},
 		{Path: "program.op.backward", kind: aText, Example: `"opaque 300 us"`, Sweep: true,
 			Doc: "What the backward pass of an opaque kernel is, of a program with a gradient; of one " +
@@ -211,34 +211,6 @@ func programOpKeys() []Key {
 			Doc: "How call = \"redistribute\" divides a tensor: it becomes the calls that PyTorch's " +
 				"DTensor makes.",
 			to: set(func(o *ProgramOp, words []string) { o.placement = words })},
-	}
-}
-
-// programCallKeys returns the keys of an op that say who does it, when and how.
-func programCallKeys() []Key {
-	return []Key{
-		{Path: "program.op.group", kind: aText, Default: `"all"`, Example: `"tp"`, Sweep: true,
-			Doc: "Who does it: a call team by team, a kernel every rank that is in a team.",
-			by:  (*run).programOp},
-		{Path: "program.op.stream", kind: aText, Default: `"compute" of a kernel, "comm" of a call`,
-			Example: `"comm2"`, Sweep: true, Doc: "The stream of every rank that it is issued to.",
-			to: set(func(o *ProgramOp, name string) { o.Stream = name })},
-		{Path: "program.op.algorithm", kind: anAlgorithm,
-			Default: `the library's of the machine (nccl:auto) where it is known, else "fastest"`,
-			Example: `"low-contention"`, Sweep: true,
-			Doc: "How a call is done: a name of `collsim list algorithms`, with parameters in brackets; " +
-				"\"fastest\" is that of the least time if it had the machine for itself.",
-			to: set(func(o *ProgramOp, a Algorithm) { o.Algorithm = a })},
-		{Path: "program.op.async", kind: aFlag, Default: "false", Example: "true", Sweep: true,
-			Doc: "Whether only ops that need its result wait for a call; else all behind it do.",
-			to:  set(func(o *ProgramOp, on bool) { o.Async = on })},
-		{Path: "program.op.after", kind: aNames, Example: `["optimizer"]`, Default: "none",
-			Doc: "Ops before it that must have ended on a rank before it begins there, besides those " +
-				"whose tensors it uses.",
-			to: set(func(o *ProgramOp, names []string) { o.After = names })},
-		{Path: "program.op.enabled", kind: aFlag, Default: "true", Example: "false", Sweep: true,
-			Doc: "Whether it is done at all: a program with and without it are two values of [sweep].",
-			to:  set(func(o *ProgramOp, on bool) { o.Disabled = !on })},
 	}
 }
 
@@ -384,7 +356,7 @@ func (r *run) programOp(v *view, p *ProgramPoint, number int) (ProgramOp, bool) 
 		ok = false
 	}
 	if o.Call == "" && (v.has(at+"algorithm") || v.has(at+"async")) {
-		v.fail(at[:len(at)-1], problem{"algorithm and async are a call's; this is a kernel", ""})
+		v.fail(at[:len(at)-1], problem{"algorithm and async are a call's; this is none", ""})
 		ok = false
 	}
 	return o, ok

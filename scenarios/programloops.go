@@ -72,7 +72,7 @@ func (o ProgramOp) indexed(i, n int) ProgramOp {
 	o.Name, o.Out, o.Stream = indexed(o.Name, i, n), indexed(o.Out, i, n), indexed(o.Stream, i, n)
 	o.Microbatch = i
 	o.In, o.Outs = indexedAll(o.In, i, n), indexedAll(o.Outs, i, n)
-	o.After = indexedAll(o.After, i, n)
+	o.After, o.Wait = indexedAll(o.After, i, n), indexedAll(o.Wait, i, n)
 	return o
 }
 
