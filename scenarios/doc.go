@@ -25,7 +25,8 @@
 //	machines: devicekeys.go protocols.go ranges.go nccl.go hardware.go
 //	collectives: benchmark.go measured.go point.go collectivekeys.go size.go splits.go teams.go
 //	  tensor.go backward.go digest.go
-//	programs: program.go programfile.go programgroup.go programloops.go
+//	programs: program.go programdata.go programfile.go programgroup.go
+//	  programloops.go
 //	scenarios: load.go expand.go variant.go every.go idle.go filename.go only.go newpoint.go
 //	  refusal.go examples.go
 //	table: table.go

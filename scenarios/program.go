@@ -24,6 +24,7 @@ type ProgramPoint struct {
 	Tensors    []ProgramTensor
 	Ops        []ProgramOp
 	Lowering   Lowering
+	TensorData []TensorData
 	Notes      []string // of its file, if it has one
 	Unplaced   bool     // what its tensors hold, and how much memory they take, is not known
 }
@@ -102,32 +103,32 @@ func programKeys() []Key {
 			Sweep: true, Doc: "Its teams, as of a collective: each does a call for itself, all at once.",
 			by: (*view).programGroup},
 		{Path: "program.tensor.name", kind: aText, Example: `"x"`, Doc: "What ops call it.",
-			must: "a name", to: set(func(t *ProgramTensor, name string) { t.Name = name })},
+			must: "a name", to: set(func(t *tensorTable, name string) { t.Name = name })},
 		{Path: "program.tensor.shape", kind: aShape, min: 0, max: maxCount, Example: "[4096, 8192]",
 			Sweep: true, Doc: "Of every rank's, outermost axis first.",
-			must: "a shape", to: set(func(t *ProgramTensor, axes []int) {
+			to: set(func(t *tensorTable, axes []int) {
 				for _, n := range axes {
 					t.Shape = append(t.Shape, int64(n))
 				}
 			})},
 		{Path: "program.tensor.dtype", kind: aDataType, Values: dtypeNames(), Default: `"bfloat16"`,
 			Example: `"float8_e4m3fn"`, Sweep: true, Doc: "Type of an element.",
-			to: set(func(t *ProgramTensor, is dtype.Type) { t.Type = is })},
+			to: set(func(t *tensorTable, is dtype.Type) { t.Type = is })},
 		{Path: "program.tensor.memory", kind: aChoice,
 			Values: []string{"private", "registered", "symmetric"}, Default: `"private"`,
 			Example: `"symmetric"`, Sweep: true,
 			Doc: "Where it lies: others may read and write symmetric memory one-sided.",
-			to:  set(func(t *ProgramTensor, name string) { t.Memory = name })},
+			to:  set(func(t *tensorTable, name string) { t.Memory = name })},
 		{Path: "program.tensor.keep", kind: aFlag, Default: "false", Example: "true",
 			Doc: "Whether it is a result though an op reads it; what nobody reads is one anyhow.",
-			to:  set(func(t *ProgramTensor, on bool) { t.Keep = on })},
+			to:  set(func(t *tensorTable, on bool) { t.Keep = on })},
 		{Path: "program.tensor.gradient", kind: aFlag, Default: "true", Example: "false", Sweep: true,
 			Doc: "Whether a gradient goes to it, and through it; data needs none.",
-			to:  set(func(t *ProgramTensor, on bool) { t.NoGradient = !on })},
+			to:  set(func(t *tensorTable, on bool) { t.NoGradient = !on })},
 		{Path: "program.tensor.repeat", kind: aWhole, min: 1, max: maxRepeat, Default: "1",
 			Example: "32", Sweep: true,
-			Doc: "How many there are: {i} in the name is 0, 1, ….", by: (*view).programTensor},
-	}, programFileKeys(), programOpKeys(), programCallKeys())
+			Doc: "How many there are: {i} in the names is 0, 1, ….", by: (*run).programTensor},
+	}, programDataKeys(), programFileKeys(), programOpKeys(), programCallKeys())
 }
 
 func programOpKeys() []Key {
@@ -341,7 +342,7 @@ func (r *run) program(v *view, network *Topology) *ProgramPoint {
 		ok = v.programGroup(p, numbered("program.group", i)+".") && ok
 	}
 	for i := range r.d.count("program.tensor") {
-		ok = v.programTensor(p, numbered("program.tensor", i)+".", i) && ok
+		ok = r.programTensor(v, p, numbered("program.tensor", i)+".", i) && ok
 	}
 	readable, file := r.programFile(v, p)
 	if ok = ok && readable; file {
@@ -368,18 +369,6 @@ func (r *run) program(v *view, network *Topology) *ProgramPoint {
 		return nil
 	}
 	return p
-}
-
-func (v *view) programTensor(p *ProgramPoint, at string, number int) bool {
-	t := ProgramTensor{At: number}
-	ok := v.fill(at[:len(at)-1], &t)
-	times, readable := fetchOr(v, at+"repeat", int64(1))
-	for i := range int(times) {
-		one := t
-		one.Name = indexed(t.Name, i, int(times))
-		p.Tensors = append(p.Tensors, one)
-	}
-	return ok && readable && v.fewer(at+"repeat", len(p.Tensors))
 }
 
 func (r *run) programOp(v *view, at string, number int) (ProgramOp, bool) {
