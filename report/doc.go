@@ -19,7 +19,7 @@
 //	notes: librarynotes.go ncclmodel.go differencetext.go summary.go
 //	tables: numericstext.go pivot.go pivottext.go nccltests.go ncclformat.go nccltable.go
 //	explanations: explaintext.go explainjson.go verifytext.go verifyjson.go gradienttext.go
-//	programs: programpasses.go programtext.go programexplain.go
+//	programs: programpasses.go programcompare.go programtext.go programexplain.go
 //	commands: estimatetext.go measuredtext.go calibratetext.go calibratejson.go calibratenccl.go
 //	  tunetext.go importtext.go comparetext.go diagnose.go
 //	  hang.go hangfinding.go hangtable.go hangjson.go

@@ -31,6 +31,9 @@ func programFields() fields[run.ProgramResult] {
 		textField("numbers_why", func(r *r) *string { return &r.NumbersOff }).when(func(r *r) bool {
 			return r.NumbersOff != ""
 		}).ifAny(),
+		listField("compare", tensorFields(), func(r *r) *[]run.TensorComparison {
+			return &r.Compared
+		}).ifSet(),
 	}
 	for _, f := range append(programTimes(), stageFields()...) {
 		list = append(list, f.ifAny())

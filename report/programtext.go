@@ -81,6 +81,7 @@ func programSummary(r *run.ProgramResult) []string {
 			"%v, not %v", r.Wrong, r.Mismatch.Tensor, r.Mismatch.Rank, r.Mismatch.Element, r.Mismatch.Got,
 			r.Mismatch.Want))
 	}
+	lines = append(lines, programCompareLines(r)...)
 	for i, v := range r.Violations {
 		if i == run.MaxWrong {
 			lines = append(lines, fmt.Sprintf("and %d more", len(r.Violations)-i))

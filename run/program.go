@@ -39,6 +39,9 @@ type ProgramResult struct {
 	// were computed.
 	Digest string
 
+	Compared []TensorComparison // in the order of the ops that write them
+	Outputs  []TensorOutput
+
 	Timed      bool
 	Time       unit.Time
 	Engine     string
@@ -78,6 +81,9 @@ func (t *OpTime) Exposed() unit.Time { return t.Moving + t.Waiting }
 // Good reports whether no check has failed.
 func (r *ProgramResult) Good() bool {
 	if r.Measured != nil && (r.Measured.Failure != nil || len(r.Differs) > 0) {
+		return false
+	}
+	if slices.ContainsFunc(r.Compared, func(c TensorComparison) bool { return !c.Good() }) {
 		return false
 	}
 	return r.Proof != Failed && r.Numbers != "mismatch" && (r.Timed || r.Proof == Failed)
@@ -162,10 +168,14 @@ func (r *runner) carryProgram(p *scenarios.ProgramPoint) (*ProgramResult, error)
 	}
 	result.Lowered, result.Network, result.chosen = low, r.network.String(), chosen
 	result.Library = r.byItself
+	data, err := r.readData(result)
+	if err != nil {
+		return nil, s.located(err)
+	}
 	if err := r.proveAndTime(result); err != nil {
 		return nil, s.located(err)
 	}
-	r.options.staged(p.Point, checkStage, func(Progress) { err = r.computeProgram(result) })
+	r.options.staged(p.Point, checkStage, func(Progress) { err = r.computeProgram(result, data) })
 	if err != nil {
 		return nil, s.located(err)
 	}

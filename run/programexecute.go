@@ -45,7 +45,15 @@ func (v *validator) program(ctx context.Context,
 // executeProgram executes a program's schedule on hardware and compares bits.
 func (v *validator) executeProgram(ctx context.Context, result *ProgramResult) error {
 	p, s, to := result.Point, result.computed, result.Measured
-	given, err := reference.GivenTensors(s, reference.Normal, uint64(p.Seed))
+	data, err := v.readData(result)
+	if err != nil {
+		return err
+	}
+	var files reference.Values
+	if data != nil {
+		files = data.given
+	}
+	given, err := reference.GivenWith(s, reference.Normal, uint64(p.Seed), files)
 	if err != nil {
 		return p.Refuse("program", err.Error(), "")
 	}

@@ -26,7 +26,7 @@
 //	collectives: benchmark.go measured.go point.go collectivekeys.go size.go splits.go teams.go
 //	  tensor.go backward.go digest.go
 //	programs: lengths.go programmesh.go programcalls.go programloops.go programgroup.go
-//	  programfile.go loweringkeys.go program.go
+//	  programdata.go programfile.go loweringkeys.go program.go
 //	scenarios: load.go expand.go variant.go every.go idle.go filename.go only.go newpoint.go
 //	  refusal.go examples.go
 //	table: table.go

@@ -24,6 +24,7 @@ type ProgramPoint struct {
 	Tensors    []ProgramTensor
 	Ops        []ProgramOp
 	Lowering   Lowering
+	TensorData []TensorData
 	Notes      []string // of its file, if it has one
 	Unplaced   bool     // what its tensors hold, and how much memory they take, is not known
 
@@ -57,10 +58,8 @@ type ProgramTensor struct {
 	NoGradient bool
 	At         int // number of its table: a repeated one makes several
 
-	lengths   lengths          `digest:"-"`
-	placement []string         `digest:"-"`
-	placed    []mesh.Placement `digest:"-"` // a rank has a part, of Shape
-	whole     collective.Shape `digest:"-"`
+	placed []mesh.Placement `digest:"-"` // on the mesh: Shape is a part of it
+	whole  collective.Shape `digest:"-"`
 }
 
 // ProgramOp is a [[program.op]].
@@ -119,40 +118,35 @@ func programKeys() []Key {
 			Values: []string{"all", "node", "rail"}, Default: `"all"`, Example: `"node"`,
 			Sweep: true, Doc: "Its teams, as of a collective: each does a call for itself, all at once.",
 			by: (*view).programGroup},
-	}, programTensorKeys(), programLengthKeys(), programFileKeys(), programOpKeys(), programCallKeys())
+	}, programTensorKeys(), programDataKeys(), programLengthKeys(), programFileKeys(), programOpKeys(), programCallKeys())
 }
 
 // programTensorKeys returns the keys of a tensor.
 func programTensorKeys() []Key {
 	return []Key{
 		{Path: "program.tensor.name", kind: aText, Example: `"x"`, Doc: "What ops call it.",
-			must: "a name", to: set(func(t *ProgramTensor, name string) { t.Name = name })},
+			must: "a name", to: set(func(t *tensorTable, name string) { t.Name = name })},
 		{Path: "program.tensor.shape", kind: aLengths, min: 0, max: maxCount,
 			Example: "[4096, 8192]", Sweep: true, Doc: "Of every rank's, outermost axis first: whole " +
-				"numbers, and names of lengths.",
-			must: "a shape", to: set(func(t *ProgramTensor, as lengths) { t.lengths = as })},
-		{Path: "program.tensor.placement", kind: aNames, Example: `["shard(0)", "replicate"]`,
-			Default: "none", Sweep: true,
-			Doc: "How it is divided along each axis of the mesh: shard(0), replicate, partial or such as " +
-				"partial(avg). Its shape is then that of the whole.",
-			to: set(func(t *ProgramTensor, words []string) { t.placement = words })},
+				"numbers, and names of lengths. With placement, of the whole.",
+			to: set(func(t *tensorTable, as lengths) { t.lengths = as })},
 		{Path: "program.tensor.dtype", kind: aDataType, Values: dtypeNames(), Default: `"bfloat16"`,
 			Example: `"float8_e4m3fn"`, Sweep: true, Doc: "Type of an element.",
-			to: set(func(t *ProgramTensor, is dtype.Type) { t.Type = is })},
+			to: set(func(t *tensorTable, is dtype.Type) { t.Type = is })},
 		{Path: "program.tensor.memory", kind: aChoice,
 			Values: []string{"private", "registered", "symmetric"}, Default: `"private"`,
 			Example: `"symmetric"`, Sweep: true,
 			Doc: "Where it lies: others may read and write symmetric memory one-sided.",
-			to:  set(func(t *ProgramTensor, name string) { t.Memory = name })},
+			to:  set(func(t *tensorTable, name string) { t.Memory = name })},
 		{Path: "program.tensor.keep", kind: aFlag, Default: "false", Example: "true",
 			Doc: "Whether it is a result though an op reads it; what nobody reads is one anyhow.",
-			to:  set(func(t *ProgramTensor, on bool) { t.Keep = on })},
+			to:  set(func(t *tensorTable, on bool) { t.Keep = on })},
 		{Path: "program.tensor.gradient", kind: aFlag, Default: "true", Example: "false", Sweep: true,
 			Doc: "Whether a gradient goes to it, and through it; data needs none.",
-			to:  set(func(t *ProgramTensor, on bool) { t.NoGradient = !on })},
+			to:  set(func(t *tensorTable, on bool) { t.NoGradient = !on })},
 		{Path: "program.tensor.repeat", kind: aWhole, min: 1, max: maxRepeat, Default: "1",
 			Example: "32", Sweep: true,
-			Doc: "How many there are: {i} in the name is 0, 1, ….", by: (*view).programTensor},
+			Doc: "How many there are: {i} in the names is 0, 1, ….", by: (*run).programTensor},
 	}
 }
 
@@ -290,7 +284,7 @@ func (r *run) program(v *view, network *Topology) *ProgramPoint {
 		ok = v.programGroup(p, numbered("program.group", i)+".") && ok
 	}
 	for i := range r.d.count("program.tensor") {
-		ok = v.programTensor(p, numbered("program.tensor", i)+".", i) && ok
+		ok = r.programTensor(v, p, numbered("program.tensor", i)+".", i) && ok
 	}
 	readable, file := r.programFile(v, p)
 	if ok = ok && readable; file {
@@ -317,22 +311,6 @@ func (r *run) program(v *view, network *Topology) *ProgramPoint {
 		return nil
 	}
 	return p
-}
-
-func (v *view) programTensor(p *ProgramPoint, at string, number int) bool {
-	t := ProgramTensor{At: number}
-	ok := v.fill(at[:len(at)-1], &t)
-	times, readable := fetchOr(v, at+"repeat", int64(1))
-	if ok {
-		t.Shape, ok = v.shape(at+"shape", p, t.lengths)
-		ok = ok && v.placed(at, p, &t)
-	}
-	for i := range int(times) {
-		one := t
-		one.Name = indexed(t.Name, i, int(times))
-		p.Tensors = append(p.Tensors, one)
-	}
-	return ok && readable && v.fewer(at+"repeat", len(p.Tensors))
 }
 
 func (r *run) programOp(v *view, p *ProgramPoint, number int) (ProgramOp, bool) {

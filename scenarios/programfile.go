@@ -28,6 +28,8 @@ type ProgramSource struct {
 
 	Branches, Trips []Stated // of conditionals and loops of an HLO module
 
+	Tensor TensorData // alone, for WhichTensor
+
 	divided bool // by shares
 	shares  splits
 	seed    uint64

@@ -74,12 +74,12 @@ func placementsAt(v *view, at string, p *ProgramPoint, words []string) (list []m
 }
 
 // placed reads the placements of a tensor: its shape becomes that of a rank's part.
-func (v *view) placed(at string, p *ProgramPoint, t *ProgramTensor) (ok bool) {
-	if t.placement == nil {
-		return true
-	}
+func (v *view) placed(at string, p *ProgramPoint, t *tensorTable) (ok bool) {
 	if t.placed, ok = placementsAt(v, at+"placement", p, t.placement); !ok {
 		return false
+	}
+	if t.lengths == nil { // a file has the shape
+		return true
 	}
 	part, err := p.mesh.Local(t.Shape, t.placed)
 	if err != nil {
