@@ -25,7 +25,7 @@ func bucket(x *plan) (*plan, error) {
 // coalesce joins adjacent calls, or has them launched together.
 func coalesce(x *plan) (*plan, error) {
 	y := x.fork()
-	if err := y.together(); err != nil {
+	if err := together(y); err != nil {
 		return nil, err
 	}
 	if y.launches > 0 && x.guide.Decided == nil {

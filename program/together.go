@@ -6,19 +6,19 @@ import (
 	"collsim/collective"
 )
 
-// Calls of kinds whose results cannot lie in one tensor are launched together, as torch's
+// Calls of kinds whose results cannot be parts of one tensor are launched together, as torch's
 // coalescing manager does it by a group of NCCL: each reads and writes its own tensors, and the
 // host launches all of them at once.
 
 // together finds neighbouring calls of a kind that are launched together.
-func (x *plan) together() error {
+func together(x *plan) error {
 	var group []int
 	was := ""
 	for i := 0; i <= len(x.ops); i++ {
 		key := ""
 		if i < len(x.ops) {
 			var err error
-			if key, err = x.togetherKey(&x.ops[i]); err != nil {
+			if key, err = togetherKey(x, &x.ops[i]); err != nil {
 				return err
 			}
 		}
@@ -26,7 +26,7 @@ func (x *plan) together() error {
 			group = append(group, i)
 			continue
 		}
-		x.launchOnce(group)
+		launchOnce(x, group)
 		if group, was = nil, key; key != "" {
 			group = []int{i}
 		}
@@ -35,7 +35,7 @@ func (x *plan) together() error {
 }
 
 // launchOnce has calls be one launch, and notes it.
-func (x *plan) launchOnce(group []int) {
+func launchOnce(x *plan, group []int) {
 	if len(group) < 2 {
 		for _, i := range group {
 			if r := &x.ops[i]; r.list != "" && x.guide.Decided == nil {
@@ -56,14 +56,14 @@ func (x *plan) launchOnce(group []int) {
 	}
 }
 
-// apartKind reports whether results of a kind cannot lie in one tensor.
+// apartKind reports whether results of a kind cannot be parts of one tensor.
 func apartKind(k collective.Kind) bool {
 	return k != collective.AllReduce && k != collective.Broadcast && k != collective.Barrier
 }
 
 // togetherKey returns a key that is equal for calls that may be one launch. It is empty for other
 // ops, and for calls that launch kernels and copies of their own.
-func (x *plan) togetherKey(r *resolved) (key string, err error) {
+func togetherKey(x *plan, r *resolved) (key string, err error) {
 	if r.call == nil || !apartKind(r.call.Kind) {
 		return "", nil
 	}
