@@ -167,7 +167,8 @@ func orderLines(c *run.TensorComparison) (lines []string) {
 	}
 	order := comparisonLines(c.Order, c.Tensor, c.File)
 	return append(lines, slices.DeleteFunc(order, func(line string) bool {
-		return strings.Contains(line, "none is wrong:") // it has been said
+		return strings.Contains(line, "none is wrong:") || // it has been said
+			strings.HasPrefix(line, "compare  WRONG: ")
 	})...)
 }
 

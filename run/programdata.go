@@ -225,19 +225,49 @@ func joined(parts [][]byte, shape collective.Shape, axis int, width int64) []byt
 	return whole
 }
 
-// outputsOf returns what the files of outputs are to hold.
-func (result *ProgramResult) outputsOf(values reference.Values) (list []TensorOutput) {
+// outputsOf returns what the files of outputs are to hold. Of a whole tensor that is not the same
+// for all who have it there is no one file.
+func (result *ProgramResult) outputsOf(values reference.Values) (list []TensorOutput, err error) {
 	p, of := result.Point, result.Lowered.Schedule.Means.Ops
 	for _, d := range p.TensorData {
 		if d.Output == "" {
 			continue
 		}
 		out := TensorOutput{Of: d, Name: tensorName(&d)}
+		if a, b := unlike(&d, values[out.Name]); b > a {
+			return nil, p.Refuse(d.Key("output"), fmt.Sprintf("ranks %d and %d have different elements of "+
+				"%s where its placement has the same", a, b, out.Name), "without placement a file has "+
+				"those of every rank")
+		}
 		at := slices.IndexFunc(of.Tensors, func(t schedule.Tensor) bool { return t.Name == out.Name })
 		out.Arrays = arraysOf(&d, &of.Tensors[at], values[out.Name])
 		list = append(list, out)
 	}
-	return list
+	return list, nil
+}
+
+// unlike returns two ranks that should have the same part of a whole tensor and do not; 0, 0 if
+// there are none.
+func unlike(d *scenarios.TensorData, values [][]byte) (a, b int) {
+	if !d.Whole {
+		return 0, 0
+	}
+	first := map[int]int{} // rank by part
+	for rank, place := range placesOf(d, len(values)) {
+		if d.Axis < 0 {
+			place = min(place, 0)
+		}
+		if place < 0 {
+			continue
+		}
+		one, known := first[place]
+		if !known {
+			first[place] = rank
+		} else if string(values[one]) != string(values[rank]) {
+			return one, rank
+		}
+	}
+	return 0, 0
 }
 
 // arraysOf returns the arrays of a tensor for a file: of every rank, or of the first team's whole.

@@ -52,7 +52,9 @@ func (r *runner) computeProgram(result *ProgramResult, data *programData) error 
 	if report.Values == nil {
 		return result.tooMuchData(report.Why)
 	}
-	result.Outputs = result.outputsOf(report.Values)
+	if result.Outputs, err = result.outputsOf(report.Values); err != nil {
+		return err
+	}
 	if result.Proof == Failed {
 		return nil
 	}

@@ -70,8 +70,9 @@ func claimTensorFile(out *outputs, index int, p *scenarios.ProgramPoint, d *scen
 	return nil
 }
 
-// writeProgramData writes what tensors of a program hold, file by file.
-func writeProgramData(out *outputs, index int, r *run.ProgramResult) error {
+// writeProgramData writes what tensors of a program hold, file by file. What cannot be written is
+// lost, and the rest is there.
+func writeProgramData(out *outputs, index int, r *run.ProgramResult) {
 	files := map[string][]run.TensorOutput{}
 	var names []string
 	for _, one := range r.Outputs {
@@ -88,13 +89,10 @@ func writeProgramData(out *outputs, index int, r *run.ProgramResult) error {
 		err := writeTensors(name, files[name], r.Point.Topology.Ranks)
 		var wrong *arrays.Error
 		if errors.As(err, &wrong) {
-			return &usageError{File: wrong.File, Text: wrong.Text}
+			err = &usageError{File: wrong.File, Text: wrong.Text}
 		}
-		if err != nil {
-			return err
-		}
+		out.lose(err)
 	}
-	return nil
 }
 
 // writeTensors writes tensors under their names: whole, or along a first axis of ranks; or each
@@ -107,6 +105,9 @@ func writeTensors(name string, list []run.TensorOutput, ranks int) error {
 				if a := one.Arrays[rank]; a.Shape != nil {
 					own = append(own, a)
 				}
+			}
+			if len(own) == 0 {
+				continue
 			}
 			if err := arrays.WriteResults(name, own); err != nil {
 				return err

@@ -19,7 +19,7 @@ func (out *outputs) takeProgram(index int, r *run.ProgramResult) {
 	if out.rows != nil {
 		out.rows.TakeProgram(r)
 	}
-	out.lose(writeProgramData(out, index, r))
+	writeProgramData(out, index, r)
 	r.Outputs = nil
 }
 
