@@ -18,7 +18,7 @@ const sampledFLOPs = 10e9
 // against what the program means.
 func (r *runner) computeProgram(result *ProgramResult) error {
 	p := result.Point
-	if !p.Check.Numbers || !result.Timed {
+	if !p.Check.Numbers || !result.Timed && result.Faulted == nil {
 		return nil
 	}
 	if p.Unplaced {
