@@ -124,22 +124,15 @@ func programKeys() []Key {
 		{Path: "program.tensor.gradient", kind: aFlag, Default: "true", Example: "false", Sweep: true,
 			Doc: "Whether a gradient goes to it, and through it; data needs none.",
 			to:  set(func(t *ProgramTensor, on bool) { t.NoGradient = !on })},
-		{Path: "program.tensor.repeat", kind: aWhole, min: 1, max: maxRepeat, Default: "1",
+		{Path: "program.tensor.repeat", kind: aCount, min: 1, max: maxRepeat, Default: "1",
 			Example: "32", Sweep: true,
-			Doc: "How many there are: {i} in the name is 0, 1, ….", by: (*view).programTensor},
+			Doc: "How many there are: {i} in the name is 0, 1, …. A list, as [4, 32], is loops in one " +
+				"another, as of ops.", by: (*view).programTensor},
 	}, programFileKeys(), programOpKeys(), programCallKeys())
 }
 
 func programOpKeys() []Key {
-	return []Key{
-		{Path: "program.op.repeat", kind: aWhole, min: 1, max: maxRepeat, Default: "1",
-			Example: "32", Sweep: true,
-			Doc: "How often it is done, with the ops behind it of the same loop: {i} in the names of " +
-				"ops and tensors is 0, 1, … and {-i} counts down to 0; {i+1}, {i-1}, {-i+1} and {-i-1} " +
-				"are their neighbours.", by: (*run).programOps},
-		{Path: "program.op.loop", kind: aText, Example: `"backward"`, Default: "none",
-			Doc: "What tells two loops apart that are repeated as often and stand next to each other.",
-			by:  (*run).programOps},
+	return append(loopKeys(), []Key{
 		{Path: "program.op.name", kind: aText, Example: `"gather"`, Default: "op and its number",
 			Doc: "What tables and pictures call it.",
 			to:  set(func(o *ProgramOp, name string) { o.Name = name })},
@@ -183,7 +176,7 @@ func programOpKeys() []Key {
 					o.Shape = append(o.Shape, int64(n))
 				}
 			})},
-	}
+	}...)
 }
 
 // programCallKeys returns the keys of an op that say who does it, when and how.
@@ -373,13 +366,16 @@ func (r *run) program(v *view, network *Topology) *ProgramPoint {
 func (v *view) programTensor(p *ProgramPoint, at string, number int) bool {
 	t := ProgramTensor{At: number}
 	ok := v.fill(at[:len(at)-1], &t)
-	times, readable := fetchOr(v, at+"repeat", int64(1))
-	for i := range int(times) {
-		one := t
-		one.Name = indexed(t.Name, i, int(times))
-		p.Tensors = append(p.Tensors, one)
+	times, readable := repeats(v, at+"repeat")
+	if !readable || !v.fewer(at+"repeat", int64(len(p.Tensors))+turnsOf(times)) {
+		return false
 	}
-	return ok && readable && v.fewer(at+"repeat", len(p.Tensors))
+	eachTurn(times, func(turns []int) {
+		one := t
+		one.Name = indexed(t.Name, turns, times)
+		p.Tensors = append(p.Tensors, one)
+	})
+	return ok && inLoops(v, at, times, t.Name)
 }
 
 func (r *run) programOp(v *view, at string, number int) (ProgramOp, bool) {
