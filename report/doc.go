@@ -20,7 +20,7 @@
 //	  hangtable.go faultfields.go faulttext.go toldtext.go summary.go
 //	tables: numericstext.go pivot.go pivottext.go nccltests.go ncclformat.go nccltable.go
 //	explanations: explaintext.go explainjson.go verifytext.go verifyjson.go gradienttext.go
-//	programs: programpasses.go programtext.go programexplain.go
+//	programs: programpasses.go programtext.go programloops.go programexplain.go
 //	commands: estimatetext.go measuredtext.go calibratetext.go calibratejson.go calibratenccl.go
 //	  tunetext.go importtext.go comparetext.go diagnose.go hangjson.go
 //	pages: grid.go hanggrid.go winners.go
