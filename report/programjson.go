@@ -38,6 +38,8 @@ func programFields() fields[run.ProgramResult] {
 	for _, f := range append(programTimes(), stageFields()...) {
 		list = append(list, f.ifAny())
 	}
+	list = append(list, faultsField(func(r *r) **run.Faulted { return &r.Faulted }),
+		arrivalField(func(r *r) **run.Arrived { return &r.Arrived }))
 	return append(list, listField("library", libraryFields(), func(r *r) *[]run.LibraryCall {
 		return &r.Library
 	}).ifSet(), ownField[r]("ops", anArray(opFields().form()), opsValue, setOps))

@@ -32,7 +32,8 @@
 //	work: work.go takes.go memory.go sample.go estimate.go
 //	results: run.go all.go protocol.go result.go bound.go benchmark.go held.go numerics.go
 //	  backward.go gradientlaw.go compare.go shared.go verify.go sizes.go convert.go
-//	executions: carry.go inputs.go backwarddata.go executors.go measured.go validate.go
+//	  faults.go faultcalls.go arrived.go
+//	executions: carry.go inputs.go backwarddata.go executors.go outcome.go measured.go validate.go
 //	  logged.go
 //	programs: program.go programof.go programdata.go programcompare.go programfile.go simai.go
 //	  programmodule.go programchoose.go programprove.go programverify.go programestimate.go

@@ -24,7 +24,7 @@ func (r *runner) computeProgram(result *ProgramResult, data *programData) error 
 	if data != nil && (!result.Timed || result.Proof == Failed) {
 		result.leaveUncompared()
 	}
-	if !result.Timed {
+	if !result.Timed && result.Faulted == nil {
 		return nil
 	}
 	if p.Unplaced {

@@ -144,22 +144,15 @@ func programTensorKeys() []Key {
 		{Path: "program.tensor.gradient", kind: aFlag, Default: "true", Example: "false", Sweep: true,
 			Doc: "Whether a gradient goes to it, and through it; data needs none.",
 			to:  set(func(t *tensorTable, on bool) { t.NoGradient = !on })},
-		{Path: "program.tensor.repeat", kind: aWhole, min: 1, max: maxRepeat, Default: "1",
+		{Path: "program.tensor.repeat", kind: aCount, min: 1, max: maxRepeat, Default: "1",
 			Example: "32", Sweep: true,
-			Doc: "How many there are: {i} in the names is 0, 1, ….", by: (*run).programTensor},
+			Doc: "How many there are: {i} in the names is 0, 1, …. A list, as [4, 32], is loops in one " +
+				"another, as of ops.", by: (*run).programTensor},
 	}
 }
 
 func programOpKeys() []Key {
-	return []Key{
-		{Path: "program.op.repeat", kind: aWhole, min: 1, max: maxRepeat, Default: "1",
-			Example: "32", Sweep: true,
-			Doc: "How often it is done, with the ops behind it of the same loop: {i} in the names of " +
-				"ops and tensors is 0, 1, … and {-i} counts down to 0; {i+1}, {i-1}, {-i+1} and {-i-1} " +
-				"are their neighbours.", by: (*run).programOps},
-		{Path: "program.op.loop", kind: aText, Example: `"backward"`, Default: "none",
-			Doc: "What tells two loops apart that are repeated as often and stand next to each other.",
-			by:  (*run).programOps},
+	return append(loopKeys(), []Key{
 		{Path: "program.op.name", kind: aText, Example: `"gather"`, Default: "op and its number",
 			Doc: "What tables and pictures call it.",
 			to:  set(func(o *ProgramOp, name string) { o.Name = name })},
@@ -205,7 +198,7 @@ func programOpKeys() []Key {
 			Doc: "How call = \"redistribute\" divides a tensor: it becomes the calls that PyTorch's " +
 				"DTensor makes.",
 			to: set(func(o *ProgramOp, words []string) { o.placement = words })},
-	}
+	}...)
 }
 
 // isOfProgram reports whether a numbered path is of no collective, but of a program.

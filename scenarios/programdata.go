@@ -94,22 +94,29 @@ func (r *run) programTensor(v *view, p *ProgramPoint, at string, number int) boo
 	if !ok {
 		return false
 	}
-	times, readable := fetchOr(v, at+"repeat", int64(1))
-	for i := range int(times) {
-		one := t.indexed(i, int(times))
+	times, readable := repeats(v, at+"repeat")
+	if !readable || !v.fewer(at+"repeat", int64(len(p.Tensors))+turnsOf(times)) ||
+		!inLoops(v, at, times, t.Name) {
+		return false
+	}
+	eachTurn(times, func(turns []int) {
+		if !ok {
+			return
+		}
+		one := t.turn(turns, times)
 		data, sound := v.tensorData(p, one, at)
-		if !sound {
-			return false
+		if ok = sound; !ok {
+			return
 		}
 		named, complete := r.shapeOf(v, p, one, data, at)
-		if ok = ok && complete; !ok {
-			break
+		if ok = complete; !ok {
+			return
 		}
 		if p.TensorData = append(p.TensorData, data...); !named {
 			p.Tensors = append(p.Tensors, one.ProgramTensor)
 		}
-	}
-	return ok && readable && v.fewer(at+"repeat", len(p.Tensors))
+	})
+	return ok
 }
 
 // tensorData returns what the files of a tensor are, of one repetition of its table.
@@ -314,12 +321,12 @@ func (d *TensorData) TeamSize(ranks int) int {
 	return len(d.Teams[0])
 }
 
-// indexed returns the files of one repetition.
-func (t *tensorTable) indexed(i, times int) *tensorTable {
+// turn returns the names and files of one turn of its loops.
+func (t *tensorTable) turn(turns, times []int) *tensorTable {
 	one := *t
 	for _, name := range []*string{&one.Name, &one.data.Input, &one.data.Output, &one.data.Compare,
 		&one.gradient.Input, &one.gradient.Output, &one.gradient.Compare} {
-		*name = indexed(*name, i, times)
+		*name = indexed(*name, turns, times)
 	}
 	return &one
 }
