@@ -13,11 +13,11 @@
 //
 //	values: value.go encode.go parse.go form.go field.go
 //	columns: columns.go headings.go known.go differencevalue.go gradientfields.go
-//	  resultcolumns.go furthercolumns.go numericscolumns.go measuredcolumns.go programcolumns.go
-//	  logged.go besides.go programjson.go
+//	  faultfields.go comparefields.go resultcolumns.go furthercolumns.go numericscolumns.go
+//	  measuredcolumns.go programcolumns.go logged.go besides.go programjson.go
 //	results: json.go line.go schema.go table.go picks.go matrix.go stream.go csv.go
 //	notes: librarynotes.go ncclmodel.go differencetext.go hang.go hangfinding.go
-//	  hangtable.go faultfields.go faulttext.go toldtext.go summary.go
+//	  hangtable.go faulttext.go toldtext.go summary.go
 //	tables: numericstext.go pivot.go pivottext.go nccltests.go ncclformat.go nccltable.go
 //	explanations: explaintext.go explainjson.go verifytext.go verifyjson.go gradienttext.go
 //	programs: programpasses.go programcompare.go programtext.go programloops.go programexplain.go

@@ -179,7 +179,7 @@ func (r *runner) carryProgram(p *scenarios.ProgramPoint) (*ProgramResult, error)
 	}
 	result.Lowered, result.Network, result.chosen = low, r.network.String(), chosen
 	result.Library = r.byItself
-	data, err := r.readData(result)
+	data, err := readData(r, result)
 	if err != nil {
 		return nil, s.located(err)
 	}

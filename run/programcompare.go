@@ -47,7 +47,7 @@ func (result *ProgramResult) leaveUncompared() {
 }
 
 // compareProgram takes in how theirs compare, and looks for orders of additions that explain sums.
-func (r *runner) compareProgram(result *ProgramResult, theirs reference.Values,
+func compareProgram(r *runner, result *ProgramResult, theirs reference.Values,
 	judged []reference.Judged) error {
 	tensors := result.Lowered.Schedule.Means.Ops.Tensors
 	for _, j := range judged {
@@ -66,7 +66,7 @@ func (r *runner) compareProgram(result *ProgramResult, theirs reference.Values,
 		at := slices.IndexFunc(tensors, func(t schedule.Tensor) bool { return t.Name == j.Tensor })
 		c.Shape = tensors[at].Shape
 		for i := range j.Calls {
-			if err := r.explainSum(result, &c, &j.Calls[i], theirs[j.Tensor]); err != nil {
+			if err := explainSum(r, result, &c, &j.Calls[i], theirs[j.Tensor]); err != nil {
 				return result.Point.Refuse("check.memory", err.Error(), "")
 			}
 		}
@@ -88,7 +88,7 @@ func (result *ProgramResult) opNamed(word string) string {
 }
 
 // explainSum looks for orders of additions that explain a team's sum.
-func (r *runner) explainSum(result *ProgramResult, c *TensorComparison, call *reference.JudgedCall,
+func explainSum(r *runner, result *ProgramResult, c *TensorComparison, call *reference.JudgedCall,
 	theirs [][]byte) error {
 	s := carriedAs(result.Lowered.Schedule, call)
 	switch {

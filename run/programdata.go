@@ -27,7 +27,7 @@ type programData struct {
 }
 
 // readData reads the files of a program, as its tensors have their types, shapes and lengths.
-func (r *runner) readData(result *ProgramResult) (*programData, error) {
+func readData(r *runner, result *ProgramResult) (*programData, error) {
 	p := result.Point
 	if !p.HasData() {
 		return nil, nil

@@ -174,7 +174,8 @@ func TestDataMistakes(t *testing.T) {
 	for _, c := range []struct{ set, want string }{
 		{"program.tensor[0].placement=shard(2)", "has shape 16x32 there; along axis 2"},
 		{"program.tensor[0].placement=shard", `"shard" is no placement`},
-		{"program.tensor[0].placement=[\"shard(0)\",\"replicate\"]", "2 placements; without a mesh one is expected"},
+		{"program.tensor[0].placement=[\"shard(0)\",\"replicate\"]",
+			"2 placements; without a mesh one is expected"},
 		{"program.tensor[3].placement=shard(0)", "has shape 16x32 there, 4x32 on a rank"},
 		{"program.tensor[3].input=torch-layer-bfloat16.safetensors", "a tensor is given or an op writes"},
 		{"program.tensor[0].compare=torch-layer-bfloat16.safetensors",

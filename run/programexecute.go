@@ -52,7 +52,7 @@ func (v *validator) program(ctx context.Context,
 // executeProgram executes a program's schedule on hardware and compares bits.
 func (v *validator) executeProgram(ctx context.Context, result *ProgramResult) error {
 	p, s, to := result.Point, result.computed, result.Measured
-	data, err := v.readData(result)
+	data, err := readData(&v.runner, result)
 	if err != nil {
 		return err
 	}

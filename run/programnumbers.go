@@ -58,7 +58,7 @@ func (r *runner) computeProgram(result *ProgramResult, data *programData) error 
 	if result.Proof == Failed {
 		return nil
 	}
-	return r.compareProgram(result, data.theirs, report.Judged)
+	return compareProgram(r, result, data.theirs, report.Judged)
 }
 
 // optionsOf returns the options for checking a program's numbers. The check may take a smaller

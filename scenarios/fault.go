@@ -96,7 +96,7 @@ func (v *view) fault(at string, t *Topology) (f Fault, ok bool) {
 		return f, false
 	}
 	switch ranks := ranksOf(t); {
-	case !v.does(at+"does", does, &f):
+	case !doesOf(v, at+"does", does, &f):
 		return f, false
 	case ranks > 0 && f.Rank >= ranks:
 		v.fail(at+"rank", problem{"no such rank; " + ranksUpTo(ranks) + " is expected", ""})
@@ -121,8 +121,8 @@ func ranksOf(t *Topology) int {
 	return t.Ranks
 }
 
-// does reads what a rank does: "stops", "late 5 us".
-func (v *view) does(at, text string, f *Fault) bool {
+// doesOf reads what a rank does: "stops", "late 5 us".
+func doesOf(v *view, at, text string, f *Fault) bool {
 	word, rest, timed := strings.Cut(text, " ")
 	f.Does = word
 	switch expected := strings.Join(faultKinds()[:3], ", ") + ` or "late 5 us" is expected`; {
@@ -146,7 +146,7 @@ func (v *view) does(at, text string, f *Fault) bool {
 }
 
 // faultsFit refuses faults that a collective cannot have.
-func (v *view) faultsFit(p *Point) bool {
+func faultsFit(v *view, p *Point) bool {
 	for i, f := range p.Faults {
 		at := numbered("fault", i)
 		switch {

@@ -190,7 +190,7 @@ func (r *run) point(v *view, number int, network *Topology) *Point {
 		v.use("measured.kind", "measured.in_place")
 	}
 	v.benchmark(&p.Benchmark)
-	if !v.faultsFit(p) {
+	if !faultsFit(v, p) {
 		return nil
 	}
 	if p.Algorithm.mayBeNCCL() {

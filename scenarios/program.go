@@ -118,7 +118,8 @@ func programKeys() []Key {
 			Values: []string{"all", "node", "rail"}, Default: `"all"`, Example: `"node"`,
 			Sweep: true, Doc: "Its teams, as of a collective: each does a call for itself, all at once.",
 			by: (*view).programGroup},
-	}, programTensorKeys(), programDataKeys(), programLengthKeys(), programFileKeys(), programOpKeys(), programCallKeys())
+	}, programTensorKeys(), programDataKeys(), programLengthKeys(), programFileKeys(), programOpKeys(),
+		programCallKeys())
 }
 
 // programTensorKeys returns the keys of a tensor.
@@ -310,7 +311,7 @@ func (r *run) programOp(v *view, p *ProgramPoint, number int) (ProgramOp, bool) 
 	at, o := numbered("program.op", number)+".", ProgramOp{At: number}
 	ok := v.fill(at[:len(at)-1], &o)
 	if ok {
-		o.Shape, ok = v.shape(at+"shape", p, o.lengths)
+		o.Shape, ok = shapeAs(v, at+"shape", p, o.lengths)
 	}
 	for _, one := range []struct {
 		key  string

@@ -77,7 +77,8 @@ func programDataKeys() []Key {
 				"added. Files have the whole, and shape is that of the whole.",
 			to: set(func(t *tensorTable, list []string) { t.placement = list })},
 		{Path: "program.tensor.group", kind: aText, Default: `"all"`, Example: `"tp"`,
-			Doc: "With placement, without a mesh: each team of this group has the whole tensor.", by: (*view).tensorData},
+			Doc: "With placement, without a mesh: each team of this group has the whole tensor.",
+			by: (*view).tensorData},
 	}
 }
 
@@ -86,10 +87,10 @@ func (r *run) programTensor(v *view, p *ProgramPoint, at string, number int) boo
 	t := tensorTable{ProgramTensor: ProgramTensor{At: number}}
 	ok := v.fill(at[:len(at)-1], &t)
 	if ok {
-		t.Shape, ok = v.shape(at+"shape", p, t.lengths)
+		t.Shape, ok = shapeAs(v, at+"shape", p, t.lengths)
 	}
 	if ok && t.placement != nil && (p.mesh.Shape != nil || v.has("program.mesh")) {
-		ok = v.placed(at, p, &t)
+		ok = placedOn(v, at, p, &t)
 	}
 	if !ok {
 		return false
@@ -173,7 +174,8 @@ func (v *view) tensorData(p *ProgramPoint, t *tensorTable, at string) (list []Te
 	return list, ok
 }
 
-// whole says how the whole tensor of a file lies on the ranks; what it returns is wrong with that.
+// whole reads how the whole tensor of a file is divided among the ranks, and returns what is wrong
+// with that.
 func (d *TensorData) whole(p *ProgramPoint, t *tensorTable) string {
 	d.Whole = true
 	if t.placed != nil {
@@ -195,8 +197,8 @@ func (d *TensorData) whole(p *ProgramPoint, t *tensorTable) string {
 	return ""
 }
 
-// onMesh is whole for placements on a mesh: sharded over one of its axes at most, or in the same
-// way over all.
+// onMesh reads the same of placements on a mesh: a tensor is sharded over one of its axes at most,
+// or alike over both of two.
 func (d *TensorData) onMesh(m mesh.Mesh, at []mesh.Placement) string {
 	along := -1
 	for i, p := range at {

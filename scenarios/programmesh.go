@@ -73,8 +73,8 @@ func placementsAt(v *view, at string, p *ProgramPoint, words []string) (list []m
 	return list, true
 }
 
-// placed reads the placements of a tensor: its shape becomes that of a rank's part.
-func (v *view) placed(at string, p *ProgramPoint, t *tensorTable) (ok bool) {
+// placedOn reads the placements of a tensor: its shape becomes that of a rank's part.
+func placedOn(v *view, at string, p *ProgramPoint, t *tensorTable) (ok bool) {
 	if t.placed, ok = placementsAt(v, at+"placement", p, t.placement); !ok {
 		return false
 	}

@@ -68,28 +68,6 @@ func (a *author) opaque(o *op, x *kind, ranks []int) []int64 {
 	return o.shape
 }
 
-// shard makes an op one that keeps a part of a tensor, by the place of a rank in a team, and
-// returns the shape of that.
-func (a *author) shard(o *op, x *kind, ranks []int) []int64 {
-	over, n := "all", a.ranks
-	if len(a.groups) > 0 && a.chance(2) {
-		g := pick(a.luck, a.groups...)
-		in := slices.Concat(g.teams...)
-		if slices.ContainsFunc(ranks, func(r int) bool { return !slices.Contains(in, r) }) {
-			return nil
-		}
-		over, n = g.name, len(g.teams[0])
-	}
-	axis := a.luck.IntN(len(x.shape))
-	if x.ragged || !strings.Contains(x.typ, "float") || x.shape[axis]%int64(n) != 0 {
-		return nil
-	}
-	shape := slices.Clone(x.shape)
-	shape[axis] /= int64(n)
-	o.kernel = fmt.Sprintf("shard axis=%d over=%s", axis, over)
-	return shape
-}
-
 // matmul makes an op a matmul with a matrix on these ranks, and returns the result's shape.
 func (a *author) matmul(o *op, x *kind, ranks []int) []int64 {
 	last := len(x.shape) - 1

@@ -80,3 +80,25 @@ func (a *author) multiply(x *kind) *kind {
 	a.known[o.out[0]].roots = x.roots
 	return a.known[o.out[0]]
 }
+
+// shard makes an op one that keeps a part of a tensor, by the place of a rank in a team, and
+// returns the shape of that.
+func (a *author) shard(o *op, x *kind, ranks []int) []int64 {
+	over, n := "all", a.ranks
+	if len(a.groups) > 0 && a.chance(2) {
+		g := pick(a.luck, a.groups...)
+		in := slices.Concat(g.teams...)
+		if slices.ContainsFunc(ranks, func(r int) bool { return !slices.Contains(in, r) }) {
+			return nil
+		}
+		over, n = g.name, len(g.teams[0])
+	}
+	axis := a.luck.IntN(len(x.shape))
+	if x.ragged || !strings.Contains(x.typ, "float") || x.shape[axis]%int64(n) != 0 {
+		return nil
+	}
+	shape := slices.Clone(x.shape)
+	shape[axis] /= int64(n)
+	o.kernel = fmt.Sprintf("shard axis=%d over=%s", axis, over)
+	return shape
+}
