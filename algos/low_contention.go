@@ -13,6 +13,9 @@ import (
 //
 //	stream of rank r:   [copy own]  barrier  pull r−1  pull r−2  …  barrier  [add]
 //
+// SMs do what torch says that they do: the copy of an all_gather's input into the workspace, where
+// it is not symmetric; the copy of a reduce_scatter's own block; and the sum.
+//
 // pytorch/pytorch, torch/distributed/_symmetric_memory/__init__.py, _low_contention_all_gather and
 // _low_contention_reduce_scatter, with the note on low-contention collectives there.
 
@@ -38,7 +41,7 @@ var lowContentionAllGather = Algorithm{
 	About:  "copy engines pull the blocks of one rank after the other, between two barriers",
 	When:   "a matmul runs beside it: the copies take none of its SMs",
 	Source: "torch _low_contention_all_gather",
-	Params: symmetricInput("it is first copied into a workspace"),
+	Params: symmetricInput("SMs first copy it into a workspace"),
 	Plan: func(p *schedule.Plan, param func(string) string) error {
 		symmetric, err := isSymmetric(param)
 		if !symmetric {
@@ -55,7 +58,7 @@ func pullBlocks(l *Lane, symmetric bool) {
 	theirs := l.In(0)
 	if !symmetric {
 		theirs = l.Scratch(0)
-		l.Launch(byCopyEngine)
+		l.Launch(bySMs)
 		l.Copy(theirs, l.In(0))
 	}
 	meet(l)
@@ -75,7 +78,7 @@ var lowContentionReduceScatter = Algorithm{
 	Name:   "low-contention",
 	Kinds:  []collective.Kind{collective.ReduceScatter},
 	About:  "copy engines bring each rank its block of all others; then they are added",
-	When:   "a matmul runs beside it: only the sum takes SMs",
+	When:   "a matmul runs beside it: only the sum and the copy of the own block take SMs",
 	Source: "torch _low_contention_reduce_scatter",
 	Params: symmetricInput("each rank puts its blocks into the others' workspaces"),
 	Plan: func(p *schedule.Plan, param func(string) string) error {
@@ -92,12 +95,14 @@ func bringAndAdd(l *Lane, symmetric bool) {
 	meet(l)
 	for i := range l.Ranks {
 		q := (l.Rank + l.Ranks - i) % l.Ranks
-		switch l.Launch(byCopyEngine); {
-		case q == l.Rank:
+		if q == l.Rank {
+			l.Launch(bySMs)
 			l.Copy(l.Scratch(q), l.In(q))
-		case symmetric:
+			continue
+		}
+		if l.Launch(byCopyEngine); symmetric {
 			l.Combine([]schedule.Region{l.Scratch(q)}, nil, l.Get(q, l.In(l.Rank)))
-		default:
+		} else {
 			l.Store(q, l.Scratch(l.Rank), l.In(q))
 		}
 	}
@@ -113,6 +118,9 @@ func bringAndAdd(l *Lane, symmetric bool) {
 
 // byCopyEngine launches a copy on a copy engine, without SMs.
 var byCopyEngine = schedule.Launch{Engine: schedule.CopyEngine, Name: "copy"}
+
+// bySMs launches a copy as a kernel, which has one block here, as the sum has.
+var bySMs = schedule.Launch{Name: "copy"}
 
 // meet writes a barrier, as a kernel of one block.
 func meet(l *Lane) {

@@ -37,6 +37,9 @@ type Job struct {
 	// Entries of other tensors are ignored.
 	Tensors [][][]byte
 	Env     Env
+	// Done, unless nil, gets the outcome of every repetition for every rank, once: success, or the
+	// error that has ended the run. callbacks and host call it.
+	Done func(rank int, err error)
 }
 
 // DefaultTimeout is the timeout where the environment has none.
@@ -57,6 +60,8 @@ type Env struct {
 	// narrower. An executor that does so sets Result.Float32; others round after each operation.
 	Float32 bool
 	Trace   bool // record a timeline, at the cost of four clock readings a sub-step
+	// Faults go wrong in every repetition. callbacks and host have them; others refuse such a job.
+	Faults []Fault
 }
 
 // A Result holds what a run returned and measured.
@@ -156,6 +161,9 @@ func (j *Job) Check() (Env, error) {
 		}
 	}
 	spec := &j.Schedule.Spec
+	if err := checkFaults(env.Faults, j.Schedule); err != nil {
+		return env, err
+	}
 	if err := j.checkTensors(); err != nil {
 		return env, err
 	}

@@ -28,4 +28,6 @@ type Settings struct {
 	Hosts     []string // machines of the ranks, the first ranks on the first
 	Listen    string   // address at which ranks of other machines reach this process
 	Graph     *topology.Graph
+	Random    bool // deliver messages in an order drawn by Seed
+	Seed      int64
 }

@@ -2,16 +2,37 @@ package hw
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"collsim/schedule"
 )
+
+// HasStopped takes the place of what a lane waits for, where a fault has stopped it.
+const HasStopped = "nothing: it has stopped"
+
+// apart divides lanes into those that wait for others and the ranks that a fault has stopped.
+func apart(all []schedule.Waiting) (waits []schedule.Waiting, stopped []int) {
+	for _, w := range all {
+		if w.For != HasStopped {
+			waits = append(waits, w)
+		} else if !slices.Contains(stopped, w.Rank) {
+			stopped = append(stopped, w.Rank)
+		}
+	}
+	return waits, stopped
+}
 
 // Stalled returns the error of a run without progress, given the lanes that wait. It follows the
 // wait-for chain from the first of them, until that closes a cycle or ends.
 func Stalled(waits []schedule.Waiting, timeout time.Duration, slots int) *Error {
 	e := &Error{Call: "wait", Code: "timeout", Rank: -1, Lane: -1, Step: -1,
 		Text: fmt.Sprintf("no progress for %v", timeout)}
+	waits, stopped := apart(waits)
+	for _, rank := range stopped {
+		e.Text += fmt.Sprintf("; rank %d has stopped", rank)
+		e.Rank = rank
+	}
 	if len(waits) == 0 {
 		return e
 	}
@@ -37,6 +58,7 @@ func Stalled(waits []schedule.Waiting, timeout time.Duration, slots int) *Error 
 		stall.Waits = append(stall.Waits, waits[i])
 		stall.NeedsSlots = stall.NeedsSlots || waits[i].For == "a slot"
 	}
+	stall.Stopped = !stall.Cycle && slices.Contains(stopped, stall.Waits[len(path)-1].OnRank)
 	first := stall.Waits[0]
 	e.Rank, e.Lane, e.Step, e.Stall = first.Rank, first.Lane, first.Step, stall
 	return e

@@ -24,15 +24,22 @@ func siluLayer() layer {
 		func(_ *Op, x float64) float64 { return siluSlope(x) })
 }
 
-// reluLayer returns the row of relu: max(x, 0), whose derivative at 0 is 0.
+// reluLayer returns the row of relu: max(x, 0), whose derivative at 0 is 0. Where it is 0 the
+// gradient is +0, as PyTorch's is, whatever sign g has.
 func reluLayer() layer {
-	return activation(ReLU, 1, func(_ *Op, x float64) float64 { return max(x, 0) },
-		func(_ *Op, x float64) float64 {
-			if x > 0 {
-				return 1
+	l := activation(ReLU, 1, func(_ *Op, x float64) float64 { return max(x, 0) }, nil)
+	l.gradient = func(c *computation, _ int, g []float64) []float64 {
+		return c.each(func(i int) float64 {
+			switch x := c.in[0][i]; {
+			case x > 0:
+				return g[i]
+			case math.IsNaN(x):
+				return x
 			}
-			return float64(x * 0) // NaN stays
+			return 0
 		})
+	}
+	return l
 }
 
 func silu(x float64) float64 { return float64(x * sigmoid(x)) }

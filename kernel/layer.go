@@ -44,7 +44,7 @@ type computation struct {
 func layers() [Adam - Opaque + 1]func() layer {
 	return [...]func() layer{opaqueLayer, attentionLayer, rmsNormLayer, layerNormLayer, geluLayer,
 		siluLayer, reluLayer, swigluLayer, softmaxLayer, crossEntropyLayer, embeddingLayer, shardLayer,
-		sgdLayer, adamMLayer, adamVLayer, adamLayer}
+		padLayer, sgdLayer, adamMLayer, adamVLayer, adamLayer}
 }
 
 // layer returns the row of an operation that lists its operands.

@@ -35,6 +35,7 @@ func sampleLayers() []string {
 		"embedding 2x3:int32+7x4:float64->2x3x4:float64",
 		"shard 4x6:float64->4x2:float64 axis=1 part=2 of=3",
 		"shard 4x6:float64->2x6:float64 part=1 of=2",
+		"pad 2x3:float64->5x3:float64 rows=5", "pad 2x3:float64->2x3:float64 rows=2",
 		"sgd 3x5:float64+3x5:float64->3x5:float64 lr=0.5 weight_decay=0.125",
 		"adam_m 7:float64+7:float64->7:float64 beta1=0.75",
 		"adam_v 7:float64+7:float64->7:float64",
@@ -116,7 +117,7 @@ func TestGradientsByDifferences(t *testing.T) {
 			}
 		}
 	}
-	require.Len(t, tried, 11) // all but the four steps of optimizers
+	require.Len(t, tried, 12) // all but the four steps of optimizers
 	require.Equal(t, 10, tried[Attention])
 }
 

@@ -35,6 +35,7 @@ const (
 	CrossEntropy                 // the mean loss of rows of logits
 	Embedding                    // rows of a table
 	Shard                        // one of several equal parts along an axis
+	Pad                          // rows of zeros behind those that there are
 	SGD                          // a step of stochastic gradient descent
 	AdamM                        // Adam's first moment
 	AdamV                        // its second moment
@@ -45,8 +46,8 @@ var kindNames = [...]string{Matmul: "matmul", ScaledMatmul: "scaled_matmul", Add
 	Cast: "cast", Sum: "sum", Mean: "mean", Move: "move", Expand: "expand", Scale: "scale",
 	Opaque: "opaque", Attention: "attention", RMSNorm: "rms_norm", LayerNorm: "layer_norm",
 	GELU: "gelu", SiLU: "silu", ReLU: "relu", SwiGLU: "swiglu", Softmax: "softmax",
-	CrossEntropy: "cross_entropy", Embedding: "embedding", Shard: "shard", SGD: "sgd", AdamM: "adam_m",
-	AdamV: "adam_v", Adam: "adam"}
+	CrossEntropy: "cross_entropy", Embedding: "embedding", Shard: "shard", Pad: "pad", SGD: "sgd",
+	AdamM: "adam_m", AdamV: "adam_v", Adam: "adam"}
 
 // Kinds lists all operations.
 func Kinds() (list []Kind) {

@@ -47,7 +47,7 @@ type backward struct {
 	ranks   [][]int          // of each op
 	need    map[string]bool  // tensors that have a gradient
 	given   map[string]bool  // of these, tensors that no op writes
-	cut     map[string]bool  // tensors whose ranks have lengths given by splits
+	sent    map[string]bool  // given tensors that stand for what is sent: see sentAlone
 	total   map[string][]int // of a tensor, by rank: contributions to its gradient
 	left    map[string][]int // those not made yet
 	// now has, by tensor and rank, the name of the tensor's gradient so far; empty if there is
@@ -76,7 +76,7 @@ func (p *Program) withBackward() (*Program, error) {
 		return nil, sourced(err, ops)
 	}
 	b := &backward{lookup: l, q: forward, need: map[string]bool{}, given: map[string]bool{},
-		cut: map[string]bool{}, total: map[string][]int{}, left: map[string][]int{},
+		sent: map[string]bool{}, total: map[string][]int{}, left: map[string][]int{},
 		now: map[string][]string{}, names: map[string]bool{}, taken: map[string]bool{},
 		wanted: map[string][]int{}, after: after, behind: slices.Clone(after), has: map[string]bool{}}
 	b.q.Tensors, b.q.Groups = slices.Clone(p.Tensors), slices.Clone(p.Groups)
@@ -203,8 +203,10 @@ func (b *backward) prepare() error {
 		if needs && r.Out != "" && r.out.Type.IsFloat() && !detached[r.Out] {
 			b.need[r.Out] = true
 		}
-		b.cut[r.Out] = r.call != nil && r.call.Kind.Splits() ||
-			r.call == nil && slices.ContainsFunc(r.In, func(name string) bool { return b.cut[name] })
+		if rank, _ := b.unsent(r); rank >= 0 && b.sentAlone(r.In[0]) {
+			b.sent[r.In[0]] = true
+			b.tensors[b.byName[r.In[0]]].rows = b.rowsSent(r)
+		}
 	}
 	return b.seeds(written)
 }
@@ -225,13 +227,12 @@ func (b *backward) seeds(written map[string][]int) error {
 				t.Type, t.Shape))
 		} else if !ok && b.taken[name] {
 			return b.clash(t.Name, "its gradient needs that name")
-		} else if !ok {
+		} else if ok {
+			b.q.Tensors[slices.IndexFunc(b.q.Tensors, named(name))].rows = t.rows
+		} else {
 			g := t
 			g.Name, g.NoGradient = name, true
 			g.Keep = b.given[t.Name] && b.wanted[t.Name] == nil
-			if !b.cut[t.Name] { // who has it is known
-				g.rows = nil
-			}
 			b.q.Tensors = append(b.q.Tensors, g)
 			b.taken[name] = true
 		}
@@ -246,10 +247,13 @@ func (b *backward) seeds(written map[string][]int) error {
 	return nil
 }
 
+// named returns a test for the tensor of a name.
+func named(name string) func(t Tensor) bool { return func(t Tensor) bool { return t.Name == name } }
+
 // clash returns the error for a tensor or op that has the name of a gradient.
 func (b *backward) clash(tensor, why string) error {
 	name := GradientName(tensor)
-	if i := slices.IndexFunc(b.q.Tensors, func(t Tensor) bool { return t.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(b.q.Tensors, named(name)); i >= 0 {
 		return &Error{-1, i, "name", fmt.Sprintf("tensor %s: there is a tensor %s; %s", name, tensor,
 			why)}
 	}

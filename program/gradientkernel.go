@@ -45,28 +45,60 @@ func (b *backward) opaque(i int) error {
 func (b *backward) kernel(i int, f *flow, name, grad string) error {
 	r := &b.ops[i]
 	to := r.in[f.operand]
-	steps, err := r.gradient(f, to)
-	if err != nil {
-		return &Error{i, -1, "kernel", r.Name + ": " + err.Error()}
-	}
-	group := b.group(r, [][]int{f.ranks})
-	for k, s := range steps {
-		in, out := []string{grad}, ""
-		if s.in != nil {
-			in = slices.Clone(s.in)
-			in[slices.Index(in, "")] = grad
+	out := ""
+	for _, part := range r.sharesOf(f) {
+		steps, err := r.gradient(&part.kernel, f, to)
+		if err != nil {
+			return &Error{i, -1, "kernel", r.Name + ": " + err.Error()}
 		}
-		if k == len(steps)-1 {
+		if len(steps) == 0 {
+			b.contribute(i, f, grad)
+			return nil
+		}
+		if out == "" {
 			out = b.into(to.Name, f)
-		} else {
-			out = b.fresh(Tensor{}, GradientName(to.Name))
 		}
-		b.add(i, Op{Name: name, Kernel: s.kernel, In: in, Out: out, Type: s.typ, Shape: s.shape,
-			Group: group})
-		grad = out
+		b.steps(i, steps, Op{Name: name, In: []string{grad}, Out: out, like: b.like(to.Name),
+			Group: b.group(r, [][]int{part.ranks})})
 	}
-	b.contribute(i, f, grad)
+	b.contribute(i, f, out)
 	return nil
+}
+
+// sharesOf returns the kernels that a flow is the gradient of. They are several where ranks add up
+// different numbers of rows.
+func (r *resolved) sharesOf(f *flow) (list []share) {
+	adds := r.kernel.Kind == kernel.Sum || r.kernel.Kind == kernel.Mean
+	if r.shares == nil || !adds || r.kernel.Axis > 0 {
+		return []share{{r.kernel, f.ranks}}
+	}
+	for _, s := range r.shares {
+		s.ranks = slices.DeleteFunc(slices.Clone(s.ranks), func(rank int) bool {
+			return !slices.Contains(f.ranks, rank)
+		})
+		if len(s.ranks) > 0 {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// steps adds the kernels that lead from a gradient to a contribution: o reads it, and writes that.
+func (b *backward) steps(i int, steps []gradientStep, o Op) {
+	grad := o.In[0]
+	for k, s := range steps {
+		step := o
+		step.Kernel, step.Type, step.Shape, step.In = s.kernel, s.typ, s.shape, []string{grad}
+		if s.in != nil {
+			step.In = slices.Clone(s.in)
+			step.In[slices.Index(step.In, "")] = grad
+		}
+		if k < len(steps)-1 {
+			step.Out, step.like = b.fresh(Tensor{}, GradientName(o.like.Name)), nil
+		}
+		b.add(i, step)
+		grad = step.Out
+	}
 }
 
 // A gradientStep is a kernel of a gradient: its operands, or nil if the gradient so far is the only
@@ -78,10 +110,10 @@ type gradientStep struct {
 	shape  collective.Shape
 }
 
-// gradient returns the kernels that compute the gradient of an operand from that of the result;
-// none where the two are equal.
-func (r *resolved) gradient(f *flow, to Tensor) ([]gradientStep, error) {
-	o, operand, typ := &r.kernel, f.operand, to.Type
+// gradient returns the kernels that compute the gradient of an operand of a kernel from that of its
+// result; none where the two are equal.
+func (r *resolved) gradient(o *kernel.Op, f *flow, to Tensor) ([]gradientStep, error) {
+	operand, typ := f.operand, to.Type
 	switch {
 	case o.Kind == kernel.Opaque:
 		return r.opaqueGradient(f, to)
@@ -100,9 +132,9 @@ func (r *resolved) gradient(f *flow, to Tensor) ([]gradientStep, error) {
 	case kernel.Scale:
 		return []gradientStep{scaleBy(o.Factor, typ)}, nil
 	case kernel.Sum:
-		return append(cast, r.expansion(typ)), nil
+		return append(cast, expansion(o, typ)), nil
 	case kernel.Mean:
-		return []gradientStep{scaleBy(1/float64(o.In.Lengths()[o.Axis]), typ), r.expansion(typ)}, nil
+		return []gradientStep{scaleBy(1/float64(o.In.Lengths()[o.Axis]), typ), expansion(o, typ)}, nil
 	case kernel.Expand:
 		return []gradientStep{{kernel: fmt.Sprintf("sum axis=%d", o.Axis), typ: typ}}, nil
 	case kernel.Move: // the axes before it come round one by one
@@ -116,8 +148,7 @@ func (r *resolved) gradient(f *flow, to Tensor) ([]gradientStep, error) {
 }
 
 // expansion returns the gradient of a sum over an axis.
-func (r *resolved) expansion(typ dtype.Type) gradientStep {
-	o := &r.kernel
+func expansion(o *kernel.Op, typ dtype.Type) gradientStep {
 	return gradientStep{typ: typ,
 		kernel: fmt.Sprintf("expand axis=%d times=%d", o.Axis, o.In.Lengths()[o.Axis])}
 }

@@ -28,7 +28,7 @@ func (b *backward) without() (notes []Note) {
 		if did, why := b.ofOpaque(r); did != "" {
 			notes = append(notes, Note{Pass: "gradient", Ops: []string{r.Name}, Did: did, Why: why})
 		}
-		if rank, rows := b.unsent(r); rank >= 0 && b.hasGradient(r.In[0]) {
+		if rank, rows := b.unsent(r); rank >= 0 && b.sent[r.In[0]] && b.hasGradient(r.In[0]) {
 			notes = append(notes, Note{Pass: "gradient", Tensors: r.In[:1],
 				Did: fmt.Sprintf("no row but those that %s sends has one, %d of %d on rank %d", r.Name,
 					rows, r.in[0].Shape[r.call.Axis], rank), Why: "its splits say so"})
@@ -66,12 +66,43 @@ func (b *backward) unsent(r *resolved) (rank int, rows int64) {
 	return -1, 0
 }
 
+// sentAlone reports whether a given tensor stands for what one call sends of it: no other op reads
+// it, and none its gradient. That then has the rows that are sent.
+func (b *backward) sentAlone(name string) bool {
+	readers := 0
+	for _, o := range slices.Concat(b.Ops, b.behind) {
+		for _, in := range o.In {
+			if in == name {
+				readers++
+			}
+		}
+	}
+	return readers == 1 && len(b.writtenBy(name)) == 0 && b.wanted[name] == nil
+}
+
+// rowsSent returns how many rows of its tensor each rank sends by a call with splits.
+func (b *backward) rowsSent(r *resolved) []int64 {
+	rows := make([]int64, b.Ranks)
+	shapes := r.call.Inputs(b.teamSize(r.teams[0]))
+	for _, team := range r.teams {
+		for place, rank := range b.ranksOf([][]int{nil}) {
+			if team != nil && place < len(team) {
+				rank = team[place]
+			}
+			if place < len(shapes) {
+				rows[rank] = shapes[place][r.call.Axis]
+			}
+		}
+	}
+	return rows
+}
+
 // Why a tensor has no gradient on any rank.
 const (
 	notFloat     = "no floating-point type"
 	unread       = "read by no op"
 	readBehind   = "read only by ops that wait for gradients"
-	readOpaque   = "read only by opaque kernels, of which nothing but the time is known"
+	readOpaque   = "read only by opaque kernels that write nothing: with out they have a gradient"
 	leadsNowhere = "read only by ops whose own result has none"
 )
 

@@ -18,7 +18,8 @@ import (
 // TestNoGradient: of everything for which the gradient of x may not be there, what is said.
 func TestNoGradient(t *testing.T) {
 	const (
-		opaque = "[] [x] none (read only by opaque kernels, of which nothing but the time is known)"
+		opaque = "[] [x] none (read only by opaque kernels that write nothing: with out they have a " +
+			"gradient)"
 		nobody = "[] [x] none (read only by ops whose own result has none)"
 		share  = "[work] [] what it reads has a gradient without its share (opaque: nothing but the " +
 			"time is known)"

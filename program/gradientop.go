@@ -174,6 +174,9 @@ func (b *backward) group(of *resolved, teams [][]int) string {
 	return name
 }
 
+// like returns the tensor that a gradient belongs to.
+func (b *backward) like(tensor string) *Tensor { return &b.tensors[b.byName[tensor]] }
+
 // fresh declares a tensor like another, under a unique name.
 func (b *backward) fresh(like Tensor, name string) string {
 	base := name
@@ -222,21 +225,23 @@ func (b *backward) call(i int, f *flow, name, grad string) error {
 			carries.Kind, carries.Op, carries.Root = collective.Broadcast, 0, f.from
 		}
 	}
-	out := ""
-	if scale == 1 {
-		out = b.into(r.In[0], f)
-	} else {
-		out = b.fresh(r.in[0], GradientName(r.In[0]))
+	o := Op{Name: name, Call: carries.String(), In: []string{grad}, Group: b.group(r, teams),
+		Stream: r.Stream, Algorithm: r.Algorithm, Async: r.Async}
+	then := Op{In: []string{""}, Group: b.group(r, [][]int{b.ranksOf(f.teams)})}
+	switch {
+	case scale != 1:
+		then.Name, then.Kernel = name+" scale", scaleBy(scale, 0).kernel
+	case b.pads(r):
+		then.Name, then.Kernel = name+" pad", fmt.Sprintf("pad rows=%d", r.in[0].Shape[0])
 	}
-	b.add(i, Op{Name: name, Call: carries.String(), In: []string{grad}, Out: out,
-		Group: b.group(r, teams), Stream: r.Stream, Algorithm: r.Algorithm, Async: r.Async})
-	if scale != 1 {
-		scaled := b.into(r.In[0], f)
-		b.add(i, Op{Name: name + " scale", Kernel: scaleBy(scale, 0).kernel, In: []string{out},
-			Out: scaled, Group: b.group(r, [][]int{b.ranksOf(f.teams)})})
-		out = scaled
+	if then.Kernel != "" {
+		o.Out = b.fresh(Tensor{}, GradientName(r.In[0]))
+		b.add(i, o)
+		then.In[0], o = o.Out, then
 	}
-	b.contribute(i, f, out)
+	o.Out, o.like = b.into(r.In[0], f), b.like(r.In[0])
+	b.add(i, o)
+	b.contribute(i, f, o.Out)
 	return nil
 }
 
@@ -250,22 +255,14 @@ func (b *backward) transposed(r *resolved) (back collective.Backward, err error)
 		err = fmt.Errorf("the gradient of %v %v has a mask, which is no op of a program", r.call.Kind,
 			r.call.Op)
 	}
-	if err == nil {
-		err = b.whole(r)
-	}
 	return back, err
 }
 
-// whole refuses a call that sends a part of a tensor that has other uses. The gradient of the part
-// cannot be added to that of the whole.
-func (b *backward) whole(r *resolved) error {
-	rank, rows := b.unsent(r)
-	if rank < 0 || slices.Max(b.total[r.In[0]]) < 2 {
-		return nil
-	}
-	return fmt.Errorf("it sends %d of the %d rows that rank %d has of %s, which is used besides: as "+
-		"many come back, which no kernel adds to all; a tensor of the rows that are sent is expected",
-		rows, r.in[0].Shape[r.call.Axis], rank, r.In[0])
+// pads reports whether what a call brings back lacks rows: ranks have more of the tensor than they
+// have sent, and it has other uses than this call.
+func (b *backward) pads(r *resolved) bool {
+	rank, _ := b.unsent(r)
+	return rank >= 0 && !b.sent[r.In[0]]
 }
 
 // reversed returns teams in the opposite order; of two ranks it is the same.

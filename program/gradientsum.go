@@ -16,13 +16,17 @@ func (b *backward) settle(i int, tensor string, f *flow) string {
 	if len(names) == 1 {
 		return names[0]
 	}
+	whole := GradientName(tensor)
+	if b.has[whole] { // of a result, what the loss gives it has that name
+		whole = b.fresh(*b.like(tensor), whole)
+	}
 	for k, class := range classes {
 		if names[k] == "" {
-			b.zero(i, tensor, class)
+			b.zero(i, tensor, whole, class)
 		}
 	}
-	b.rename(i, tensor, ranks)
-	return GradientName(tensor)
+	b.rename(i, tensor, whole, ranks)
+	return whole
 }
 
 // needs returns the ranks whose gradient a flow uses. For a broadcast or a reduction that may be
@@ -48,33 +52,36 @@ func (f *flow) needs(r *resolved, b *backward) (ranks []int) {
 	return ranks
 }
 
-// zero makes a gradient of zeros on ranks that have none: a sum of no elements.
-func (b *backward) zero(i int, tensor string, ranks []int) {
-	t, _ := b.tensor(tensor)
-	of := Tensor{Name: "no_" + GradientName(tensor), Type: t.Type, NoGradient: true,
-		Shape: collective.Shape{0, t.Shape.Elements()}}
+// zero makes a gradient of zeros, under a name, on ranks that have none: a sum of no elements.
+func (b *backward) zero(i int, tensor, name string, ranks []int) {
+	t := b.like(tensor)
+	of, sum := Tensor{Name: "no_" + GradientName(tensor), Type: t.Type, NoGradient: true,
+		rows: t.rows, Shape: collective.Shape{0, t.Shape.Elements()}}, "sum axis=0"
+	if t.isRagged() { // as many rows as there are on each rank
+		of.Shape = collective.Shape{t.Shape[0], 0, t.Shape.Elements() / max(t.Shape[0], 1)}
+		sum = "sum axis=1"
+	}
 	for n := 1; b.taken[of.Name]; n++ {
 		of.Name = fmt.Sprintf("no_%s_%d", GradientName(tensor), n)
 	}
 	b.taken[of.Name] = true
 	b.q.Tensors = append(b.q.Tensors, of)
-	b.add(i, Op{Name: GradientName(tensor) + " is 0", Kernel: "sum axis=0", In: []string{of.Name},
-		Out: GradientName(tensor), Group: b.group(&b.ops[i], [][]int{ranks})})
+	b.add(i, Op{Name: name + " is 0", Kernel: sum, In: []string{of.Name},
+		Out: name, like: t, Group: b.group(&b.ops[i], [][]int{ranks})})
 	for _, rank := range ranks {
-		b.now[tensor][rank] = GradientName(tensor)
+		b.now[tensor][rank] = name
 	}
 }
 
-// rename copies the gradient of a tensor to its own name on ranks that have it under another.
-func (b *backward) rename(i int, tensor string, ranks []int) {
-	whole := GradientName(tensor)
+// rename copies the gradient of a tensor to one name on ranks that have it under another.
+func (b *backward) rename(i int, tensor, whole string, ranks []int) {
 	classes, names := b.classes(ranks, func(rank int) string { return b.now[tensor][rank] })
 	for k, class := range classes {
 		if names[k] == "" || names[k] == whole {
 			continue
 		}
 		b.add(i, Op{Name: whole, Kernel: "cast", In: []string{names[k]}, Out: whole,
-			Group: b.group(&b.ops[i], [][]int{class})})
+			like: b.like(tensor), Group: b.group(&b.ops[i], [][]int{class})})
 		for _, rank := range class {
 			b.now[tensor][rank] = whole
 		}
@@ -133,7 +140,7 @@ func (b *backward) contribute(i int, f *flow, name string) {
 				sum = b.fresh(t, GradientName(tensor))
 			}
 			b.add(i, Op{Name: of.Name + ":grad add " + tensor, Kernel: "add", In: []string{was, name},
-				Out: sum, Group: b.group(of, [][]int{class})})
+				Out: sum, like: b.like(tensor), Group: b.group(of, [][]int{class})})
 		}
 		for _, rank := range class {
 			now[rank], left[rank] = sum, left[rank]-1
@@ -148,10 +155,10 @@ func (b *backward) contribute(i int, f *flow, name string) {
 	wanted := b.wanted[tensor]
 	if none := slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(wanted))),
 		func(rank int) bool { return now[rank] != "" }); len(none) > 0 {
-		b.zero(i, tensor, none)
+		b.zero(i, tensor, GradientName(tensor), none)
 	}
 	if b.given[tensor] || wanted != nil {
-		b.rename(i, tensor, b.ranksOf([][]int{nil}))
+		b.rename(i, tensor, GradientName(tensor), b.ranksOf([][]int{nil}))
 	}
 	b.has[GradientName(tensor)] = true
 }

@@ -88,7 +88,7 @@ func (y *plan) dead(x *plan, op int, name string, within []string) bool {
 }
 
 // holders returns the teams of an op. For a broadcast whose operand only some ranks have, it
-// returns these ranks: those on which an op writes it. All ranks have given tensors.
+// returns these ranks: those on which an op writes all of it. All ranks have given tensors.
 func (x *plan) holders(of *resolved, name string) [][]int {
 	if of.call == nil || of.call.Kind != collective.Broadcast || name != of.in[0].Name ||
 		x.roles[name] == schedule.Given {
@@ -108,7 +108,10 @@ func (x *plan) holders(of *resolved, name string) [][]int {
 			has[rank] = true
 		}
 	}
-	holders := slices.DeleteFunc(x.ranksOf(of.teams), func(rank int) bool { return !has[rank] })
+	t := &of.in[0]
+	holders := slices.DeleteFunc(x.ranksOf(of.teams), func(rank int) bool {
+		return !has[rank] || t.isRagged() && t.rows[rank] < t.Shape[0]
+	})
 	if len(holders) == len(x.ranksOf(of.teams)) {
 		return of.teams
 	}

@@ -2,6 +2,7 @@ package program
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"collsim/internal/prose"
@@ -18,24 +19,28 @@ func (p *Program) listed() (*Program, error) {
 	q := *p
 	q.Ops = nil
 	calls := map[string][]string{} // of those, by name
-	for i := range p.Ops {
-		o := p.Ops[i]
-		o.origin = i + 1
-		var after []string
-		for _, name := range o.After {
-			if list := calls[name]; list != nil {
-				after = append(after, list...)
+	expanded := func(names []string) (list []string) {
+		for _, name := range names {
+			if of := calls[name]; of != nil {
+				list = append(list, of...)
 			} else {
-				after = append(after, name)
+				list = append(list, name)
 			}
 		}
-		o.After = after
+		return list
+	}
+	for i := range p.Ops {
+		o := p.Ops[i]
+		if o.origin == 0 {
+			o.origin = i + 1
+		}
+		o.After = expanded(o.After)
 		if o.Outs == nil {
 			q.Ops = append(q.Ops, o)
 			continue
 		}
 		if why := o.unlisted(); why != "" {
-			return nil, &Error{i, -1, "out", o.Name + ": " + why}
+			return nil, &Error{o.origin - 1, -1, "out", o.Name + ": " + why}
 		}
 		calls[o.Name] = o.Names()
 		for k, name := range o.Names() {
@@ -44,6 +49,10 @@ func (p *Program) listed() (*Program, error) {
 			one.In, one.Out, one.Outs = []string{o.In[k]}, o.Outs[k], nil
 			q.Ops = append(q.Ops, one)
 		}
+	}
+	q.pending = maps.Clone(p.pending)
+	for stream, names := range q.pending {
+		q.pending[stream] = expanded(names)
 	}
 	return &q, nil
 }

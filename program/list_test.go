@@ -117,8 +117,8 @@ func TestListsKeepTheLaws(t *testing.T) {
 	}
 }
 
-// TestListAlone: of calls that have nothing beside them to become one with, or of which parts would
-// lie apart, each is one, and it is said why.
+// TestListAlone: of calls that have nothing beside them to become one with, each is one, and it is
+// said why; those of which parts would lie apart are one launch.
 func TestListAlone(t *testing.T) {
 	short := vectors("y")
 	short[0].Type = dtype.Int32
@@ -131,8 +131,8 @@ func TestListAlone(t *testing.T) {
 	gathers := sums([]string{"x", "y"}, []string{"a", "b"})
 	gathers.Call = "all_gather"
 	low, _ = onTwo(t, program.Lowering{Coalesce: true}, vectors("x", "y"), gathers)
-	require.Equal(t, "coalesce [sums[0]]: left as it is (of all_gather the parts of a rank would lie "+
-		"apart)", notesOf(low)[0])
+	require.Equal(t, "coalesce [sums[0] sums[1]]: 2 calls in one launch (they do the same, next to "+
+		"each other; each has its own tensors)", notesOf(low)[0])
 	soundly(t, low)
 }
 

@@ -278,6 +278,9 @@ func (w *scheduler) communicate(row *LoweredOp, r *resolved, iteration int) erro
 			w.result.Decided.Backward[r.Name] = c.Name
 		}
 		part, scratch := w.callPart(r, team, c.Schedule, in, out)
+		if part.Launch != nil && r.launch > 0 {
+			part.Launch.Together = int32(iteration)*w.launches + r.launch
+		}
 		parts = append(parts, part)
 		if c.Schedule.OneSided() && scratch != "" {
 			buffers = append(buffers, scratch)
@@ -294,6 +297,11 @@ func (w *scheduler) await(unit []resolved) {
 	for i := range unit {
 		for _, name := range unit[i].After {
 			w.awaited = append(w.awaited, w.ended[name]...)
+		}
+		if before := len(w.iterations) - 2; before >= 0 {
+			for _, name := range w.pending[unit[i].stream()] {
+				w.awaited = append(w.awaited, w.iterations[before][name]...)
+			}
 		}
 	}
 }

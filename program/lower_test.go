@@ -133,7 +133,7 @@ func TestProgramErrors(t *testing.T) {
 		{func(p *program.Program) { p.Ops[1].Call = "all_gater" }, "gather: "},
 		{func(p *program.Program) { p.Ops[1].Algorithm = "rang" }, "gather: "},
 		{func(p *program.Program) { p.Ops[1].Kernel = "matmul" },
-			"gather: a call or a kernel is expected"},
+			"gather: a call, a kernel or a wait is expected"},
 		{func(p *program.Program) { p.Ops[3].Name = "up" }, `op "up": a name of its own`},
 		{func(p *program.Program) { p.Ops[4].Out = "x" }, "x is read before scatter writes it"},
 		{func(p *program.Program) { p.Tensors[1].Name = "x" }, `a second tensor "x"`},

@@ -22,9 +22,16 @@ func bucket(x *plan) (*plan, error) {
 	return merge(x, "bucket", x.passes.Bucket, false)
 }
 
-// coalesce joins adjacent calls.
+// coalesce joins adjacent calls, or has them launched together.
 func coalesce(x *plan) (*plan, error) {
-	return merge(x, "coalesce", 0, true)
+	y := x.fork()
+	if err := together(y); err != nil {
+		return nil, err
+	}
+	if y.launches > 0 && x.guide.Decided == nil {
+		y = y.total("coalesce", x, fmt.Sprintf("launches of several calls: %d", y.launches))
+	}
+	return merge(y, "coalesce", 0, true)
 }
 
 // open is a group of calls that are to become one; further calls may join.
@@ -84,7 +91,8 @@ func (x *plan) mergeable(y *plan, pass string, size unit.Bytes, neighbours bool)
 			}
 		}
 		if key == "" {
-			if why != "" && x.guide.Decided == nil {
+			isTogether := neighbours && r.call != nil && apartKind(r.call.Kind)
+			if why != "" && x.guide.Decided == nil && !isTogether {
 				y.note(pass, r.names(), "left as it is", why)
 			}
 			continue

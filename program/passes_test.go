@@ -46,10 +46,22 @@ func wait(micros int) program.Op {
 func onTwo(t *testing.T, passes program.Lowering, given []program.Tensor,
 	ops ...program.Op) (*program.Lowered, unit.Time) {
 	t.Helper()
+	return lowOnTwo(t, &program.Program{Name: "two", Ranks: 2, Tensors: given, Ops: ops}, passes)
+}
+
+// timeOnTwo is the time that a program takes on two ranks, as lowOnTwo has it.
+func timeOnTwo(t *testing.T, p *program.Program, passes program.Lowering) unit.Time {
+	_, took := lowOnTwo(t, p, passes)
+	return took
+}
+
+// lowOnTwo is a program of two ranks that are joined by a switch, and its time.
+func lowOnTwo(t *testing.T, p *program.Program, passes program.Lowering) (*program.Lowered,
+	unit.Time) {
+	t.Helper()
 	graph, err := topology.Switch(2, 10*unit.Rate(unit.GB), unit.Microsecond)
 	require.NoError(t, err)
 	time := timedBy(sim.Env{Graph: graph, Device: device.Ideal(), Slots: 8})
-	p := &program.Program{Name: "two", Ranks: 2, Tensors: given, Ops: ops}
 	low, err := program.LowerBy(p, passes, program.Guide{Choose: byName, Time: time})
 	require.NoError(t, err)
 	took, err := time(low.Schedule)

@@ -99,9 +99,18 @@ func (x *plan) pipe(starts []int) {
 	} else {
 		x.piped, x.notes = with.piped, with.notes
 	}
-	for _, names := range units {
+	for i, names := range units {
 		x.note("pipeline", names, did, why)
+		if c := x.chainAt(starts[i]); keep && c.roundsOtherwise() {
+			x.note("pipeline", names, "rounds otherwise than "+c.call.Name,
+				"it divides the sum once; "+c.call.Name+" multiplies what it adds by 1/n, rounded")
+		}
 	}
+}
+
+// roundsOtherwise reports whether a pipeline takes a mean in another way than its call.
+func (c *chain) roundsOtherwise() bool {
+	return c.call.call.Op == collective.Avg && c.call.call.Avg != collective.AvgPost
 }
 
 // unpiped notes why calls are in no pipeline.

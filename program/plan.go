@@ -26,6 +26,7 @@ type plan struct {
 	// persistent says that buffers of communication are the same allocation in every iteration
 	persistent bool
 	used       map[string]use // how ops use tensors, once computed
+	launches   int32          // of several calls at once
 }
 
 // use says how many ops write a tensor, and which op uses it last.

@@ -25,6 +25,8 @@ type Program struct {
 	Order  Order
 	Stages []string
 	notes  []Note // of its backward pass
+	// pending has, by stream, the ops that waits at the end of an iteration are for.
+	pending map[string][]string
 }
 
 // A Group is teams that do a call concurrently, each by itself.
@@ -90,13 +92,18 @@ type Op struct {
 	Async     bool   // of a call: only readers of its result wait for it
 	// After lists earlier ops that must have ended on a rank before it begins there, besides those
 	// whose tensors it uses.
-	After      []string
+	After []string
+	// Wait lists earlier ops, in place of a call or a kernel: those behind it on its stream wait.
+	Wait       []string
 	Backward   string // of an opaque kernel: its backward pass, "opaque 300 us"
 	Microbatch int    // that it belongs to, from 0
 
 	origin int    // 1 + the number of the op that it was generated for; 0: it is in the program
 	phase  phase  // of a program with its backward pass
 	list   string // the call of several tensors that it was made from
+	// like, of an op that writes a gradient, is the tensor that it belongs to: it has as many rows
+	// on every rank.
+	like *Tensor
 }
 
 // An Error is an error in an op or a tensor.
@@ -133,6 +140,7 @@ type resolved struct {
 	reader string // of an opaque kernel: the op that its result's shape follows from; mostly none
 	// Of a call that several have become: their names, and the tensors that they read and wrote.
 	members, from, to []string
+	launch            int32 // of a call, the number of the launch that it shares; 0: its own
 	// of lists ops of the program that end with this op: ops that wait for them wait for this as
 	// well.
 	of []string
@@ -170,7 +178,10 @@ func (p *Program) resolve() (*lookup, error) { return p.resolveIn(p.Order) }
 
 // resolveIn resolves as resolve does, with the ops in a given order.
 func (p *Program) resolveIn(order Order) (*lookup, error) {
-	listed, err := p.listed()
+	listed, err := p.waited()
+	if err == nil {
+		listed, err = listed.listed()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +275,7 @@ func (l *lookup) op(i int) (resolved, error) {
 		return r, &Error{i, -1, key, o.Name + ": " + fmt.Sprintf(format, args...)}
 	}
 	if (o.Call == "") == (o.Kernel == "") {
-		return fail("call", "a call or a kernel is expected, and not both")
+		return fail("call", "a call, a kernel or a wait is expected, and no two of them")
 	}
 	for _, name := range o.In {
 		t, ok := l.tensor(name)
@@ -316,8 +327,10 @@ func (l *lookup) writes(r *resolved) error {
 		return fail("%s", unnamed(r.Out))
 	}
 	r.out.Name = r.Out
-	if r.phase == backwardPass && r.call != nil && !r.call.Kind.Splits() {
-		r.out.rows = nil // who has a gradient is known; none is shorter
+	if r.like != nil {
+		if r.out.rows = r.like.rows; r.like.isRagged() {
+			r.out.Shape = r.like.Shape // where some ranks write, it may be shorter
+		}
 	}
 	if t, declared := l.tensor(r.Out); declared {
 		if t.Type != r.out.Type || t.Shape.Elements() != r.out.Shape.Elements() {
@@ -348,15 +361,7 @@ func (l *lookup) isWritten(name string) bool {
 }
 
 // stream returns the name of the op's stream.
-func (r *resolved) stream() string {
-	switch {
-	case r.Stream != "":
-		return r.Stream
-	case r.call != nil:
-		return "comm"
-	}
-	return "compute"
-}
+func (r *resolved) stream() string { return r.Op.streamName() }
 
 // role returns the role of a tensor in the whole.
 func (l *lookup) role(t Tensor) schedule.Role {

@@ -80,6 +80,9 @@ func (l *lookup) follows(r *resolved) error {
 	return nil
 }
 
+// isRagged reports whether ranks have other lengths of a tensor.
+func (t Tensor) isRagged() bool { return t.rows != nil }
+
 // fitSplits checks the lengths of a tensor on its ranks against what a call takes of it.
 func (l *lookup) fitSplits(r *resolved, n int) error {
 	t, axis := &r.in[0], r.call.Axis
@@ -199,10 +202,13 @@ func (l *lookup) resolveKernel(r *resolved) error {
 	}
 	out := r.kernel.Output()
 	r.out = Tensor{Type: out.Type, Shape: out.Shape}
-	if !slices.ContainsFunc(r.in, func(t Tensor) bool { return t.rows != nil }) {
-		return nil
+	if slices.ContainsFunc(r.in, Tensor.isRagged) {
+		return l.share(r, whole)
 	}
-	return l.share(r, whole)
+	if r.like != nil && r.like.isRagged() { // a part of what other ranks have more or less of
+		r.shares = []share{{r.kernel, l.ranksOf(r.teams)}}
+	}
+	return nil
 }
 
 // share finds each rank's kernel where operands have lengths of its own.

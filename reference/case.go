@@ -1,9 +1,6 @@
 package reference
 
 import (
-	"encoding/binary"
-	"fmt"
-
 	"collsim/collective"
 	"collsim/schedule"
 )
@@ -60,19 +57,8 @@ type Disagreement struct {
 	Theirs   [2]Bits
 }
 
-// Bits is an element as bits, such as 0x3f80, and in decimal.
-type Bits struct{ Bits, Value string }
-
-// String formats the element, such as "0x3f80 (1)".
-func (b Bits) String() string { return b.Bits + " (" + b.Value + ")" }
-
 // bits formats an element.
-func (t *Case) bits(element []byte) Bits {
-	var wide [8]byte
-	copy(wide[:], element)
-	return Bits{fmt.Sprintf("0x%0*x", 2*len(element), binary.LittleEndian.Uint64(wide[:])),
-		t.typed.text(element)}
-}
+func (t *Case) bits(element []byte) Bits { return bitsOf(t.typed, element) }
 
 // same reports whether two elements have the same bits, or are both NaN.
 func (t *Case) same(a, b []byte) bool {

@@ -40,6 +40,13 @@ type CheckOptions struct {
 	// Slots is the number of slots of connections that do not declare their own; 0 is unlimited.
 	Slots      int
 	Accumulate Accumulate
+	// Given are elements of given tensors of a program, in place of those that Data makes.
+	Given Values
+	// Wanted lists tensors of a program whose elements the report has at the end.
+	Wanted []string
+	// Theirs are tensors of a program as another implementation has computed them. Report.Judged has
+	// them held against the program, op by op.
+	Theirs Values
 	// Progress is called after each window of elements with how many are done, of how many, by one
 	// goroutine at a time; nil is not called.
 	Progress func(done, total int64)
@@ -94,6 +101,8 @@ type Report struct {
 	// Digest identifies all results of a program that has a meaning, equal for all that compute the
 	// same: a SHA-256 in hexadecimal (digest.go).
 	Digest string
+	Values Values   // of CheckOptions.Wanted
+	Judged []Judged // CheckOptions.Theirs, in the order of the ops that write them last
 }
 
 // A Mismatch is an output element that is wrong. Its values are text, with all their digits: a

@@ -26,6 +26,7 @@ func checkProgram(s *schedule.Schedule, o *CheckOptions) (Report, error) {
 		return Report{Numbers: NumbersOff, Why: p.why}, err
 	}
 	given, exact := p.d.given(o.Data, o.Seed)
+	exact = !p.d.replace(given, o.Given) && exact
 	if p.s.Means != nil {
 		r, err := checkMeaning(p.d, given, exact, o)
 		return p.d.weakened(r), err
@@ -131,9 +132,13 @@ func (p *affordedProgram) look(o *CheckOptions) (err error) {
 	if most == 0 {
 		most = defaultFLOPs
 	}
-	if need := unit.AddCapped(p.c.bytes, p.d.bytes()); need > o.Memory {
+	need := unit.AddCapped(p.c.bytes, p.d.bytes())
+	if o.Theirs != nil {
+		need = unit.AddCapped(need, p.d.judgedBytes())
+	}
+	if need > o.Memory {
 		p.why = fmt.Sprintf("the check needs %d bytes, but memory is %d", need, o.Memory)
-	} else if need := unit.AddCapped(p.c.flops, p.d.flops()); need > most {
+	} else if need = unit.AddCapped(p.c.flops, p.d.flops()); need > most {
 		p.why = fmt.Sprintf("the check's kernels have %.3g operations; at most %.3g are computed",
 			float64(need), float64(most))
 	}

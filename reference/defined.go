@@ -20,6 +20,9 @@ type definedValues struct {
 	most   float64             // its bound
 	merges bool                // a switch adds
 	exact  bool                // nothing is rounded on these data
+	// anyOrder says that kernels and sums may be computed in any order of additions: values of ops
+	// that round may be off by the bound for all of them.
+	anyOrder bool
 }
 
 // A doubt is, for each element of a value, how far computed values may be from the definition.
@@ -96,7 +99,7 @@ func (v *definedValues) kernel(l *line) (m made, err error) {
 	for k, rank := range l.ranks {
 		var operands [][]byte
 		var doubts []*doubt
-		unsure := false
+		unsure := v.anyOrder && l.kernel.A.IsFloat() && roundingsOf(l.kernel) > 0
 		for i, want := range l.kernel.Operands() {
 			n := want.Shape.Elements()
 			d := v.doubtsAt(l.from[i], k, rank, n)

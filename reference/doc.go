@@ -38,6 +38,10 @@
 // bytes executes them (RunTensors), and their definition is their lines, one after the other
 // (DefineTensors). The rounding errors of a sum are propagated through everything computed from it.
 //
+// What another implementation has in place of a program's tensors is held against the program op
+// by op (CheckOptions.Theirs): an op is computed on theirs, and the bound for any order of its
+// additions distinguishes its rounding from what it cannot have given.
+//
 // A Case explains why another implementation's bits differ from the interpreter's: which elements
 // no order of additions gives and what they look like, and for the first of the others which order
 // would give their bits. The order in which a schedule adds an element is a schedule.Term, from
@@ -53,9 +57,10 @@
 //	definition: data.go normal.go exact.go define.go reduce.go precise.go
 //	machine: parts.go survey.go code.go machine.go accumulate.go height.go
 //	bounds: bound.go compare.go
-//	checks: check.go afford.go outputs.go run.go bytes.go sample.go sampled.go
+//	checks: judged.go check.go afford.go outputs.go run.go bytes.go sample.go sampled.go
 //	programs: interpretercost.go interpreter.go lines.go program.go programwork.go kernels.go
-//	  kerneldoubts.go defined.go exacttensors.go checkprogram.go meaning.go digest.go
+//	  kerneldoubts.go defined.go exacttensors.go theirs.go checkprogram.go meaning.go
+//	  digest.go
 //	differences: term.go recipe.go case.go attempt.go wrong.go difference.go
 //	gradients: adjoint.go adjointlocal.go
 package reference

@@ -54,7 +54,7 @@ func newExactTensors(d *script) *exactTensors {
 		if l.kernel == nil {
 			return
 		}
-		e.layers = e.layers || l.kernel.IsLayer()
+		e.layers = e.layers || l.kernel.IsLayer() && l.kernel.Kind != kernel.Pad
 		for i, operand := range l.kernel.Operands() {
 			at := of[i].origin
 			if at >= 0 && operand.Name == "v" && l.kernel.Kind != kernel.Attention {
@@ -186,6 +186,8 @@ func (e *exactTensors) kernel(o *kernel.Op, of []growth) (growth, bool) {
 		return growth{kernel.MostOfStandIn, 1, -1}, true
 	case len(of) == 0 || !o.A.IsFloat():
 		return growth{1, 0, -1}, true
+	case o.Kind == kernel.Pad: // zeros behind what there is, or without them again
+		return growth{of[o.Gradient].most, of[o.Gradient].unit, -1}, true
 	case o.IsLayer():
 		return growth{math.Inf(1), 0, -1}, false
 	}

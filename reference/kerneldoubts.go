@@ -15,11 +15,12 @@ import (
 // each is within B·F(|x|+δ) of the exact value, B = (1+u)^n·(1+u') − 1. What underflows on the way
 // loses no more than the least number each time. Saturation moves no two results further apart. A
 // result of an integer type is off by one more; operations on integers have no derived bound. A
-// unit in the last place is one of F(|x|+δ). Layers and stand-ins have no derived bound.
+// unit in the last place is one of F(|x|+δ). Layers but pad, and stand-ins, have no derived
+// bound.
 func kernelDoubts(o *kernel.Op, operands [][]byte, doubts []*doubt) (*doubt, error) {
 	d := newDoubt(o.Output().Shape.Elements())
 	if !o.A.IsFloat() || o.Kind == kernel.Opaque || o.IsLayer() {
-		spread(d.most, math.Inf(1))
+		d.underived(o, doubts)
 		return d, nil
 	}
 	low, high := make([][]float64, len(operands)), make([][]float64, len(operands))
@@ -72,6 +73,17 @@ func kernelDoubts(o *kernel.Op, operands [][]byte, doubts []*doubt) (*doubt, err
 		}
 	}
 	return d, nil
+}
+
+// underived sets the doubts of a kernel for which none are derived: there is no bound, but for pad,
+// which rounds nothing.
+func (d *doubt) underived(o *kernel.Op, doubts []*doubt) {
+	if o.Kind != kernel.Pad || o.A != o.Out {
+		spread(d.most, math.Inf(1))
+	} else if of := doubts[o.Gradient]; of != nil {
+		copy(d.most, of.most)
+		copy(d.largest, of.largest)
+	}
 }
 
 // roundingsOf bounds the roundings between an element and the result, except the one to its type.

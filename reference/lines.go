@@ -115,7 +115,7 @@ func (d *script) part(i int, p *schedule.Part, r *roundings) error {
 		return &noDefinition{fmt.Sprintf("part %d (%s) does not define what it computes", i, sub.Name)}
 	}
 	l := line{spec: &sub.Spec, part: i}
-	if sub.Spec.Kind.Reduces() {
+	if sub.Spec.Kind.Reduces() && r != nil {
 		carries := []int{i}
 		if d.s != d.whole {
 			carries = d.whole.Means.Made[i]

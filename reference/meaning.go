@@ -15,7 +15,7 @@ import (
 
 // checkMeaning executes a schedule part by part, and compares the result of each op as soon as the
 // last of its parts has ended. given are the values of the meaning's tensors.
-func checkMeaning(d *script, given Tensors, exact bool, o *CheckOptions) (Report, error) {
+func checkMeaning(d *script, given Tensors, exact bool, o *CheckOptions) (_ Report, err error) {
 	m := &meaningCheck{v: newDefinedValues(d, given, exact), parts: d.whole.Parts(),
 		x:     newInterpreter(d.whole, RunOptions{Accumulate: o.Accumulate}),
 		state: make([]lineState, len(d.lines)), readers: map[int][]int{}}
@@ -44,7 +44,12 @@ func checkMeaning(d *script, given Tensors, exact bool, o *CheckOptions) (Report
 			}
 		}
 	}
-	return m.results(), nil
+	r := m.results()
+	r.Values = m.v.named(o.Wanted)
+	if o.Theirs != nil {
+		r.Judged, err = judgeProgram(d, given, m.v, o.Theirs)
+	}
+	return r, err
 }
 
 // meaningCheck is a check in progress.
@@ -117,7 +122,7 @@ func (m *meaningCheck) line(n int) error {
 	state.made = made{}
 	to := l.to.value
 	for k, rank := range l.ranks {
-		n := m.sizeOn(l, k)
+		n := l.sizeOn(k)
 		held := m.held(to, rank)
 		if n == 0 || held == nil {
 			continue
@@ -154,7 +159,7 @@ func meets(a, b *line) bool {
 }
 
 // sizeOn counts the elements that a line makes on its k-th rank.
-func (m *meaningCheck) sizeOn(l *line, k int) int64 {
+func (l *line) sizeOn(k int) int64 {
 	if l.kernel != nil {
 		return l.kernel.Output().Shape.Elements()
 	}

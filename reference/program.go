@@ -55,6 +55,11 @@ func tensorSeed(seed uint64, i int) uint64 { return seed + uint64(i)*0xd1342543d
 // that Check uses. With Uniform and Normal every element is that of a collective's input, with a
 // seed of the tensor's own. For Exact, see type exactTensors.
 func GivenTensors(s *schedule.Schedule, data Data, seed uint64) (Tensors, error) {
+	return GivenWith(s, data, seed, nil)
+}
+
+// GivenWith does what GivenTensors does, with these values in place of made ones.
+func GivenWith(s *schedule.Schedule, data Data, seed uint64, by Values) (Tensors, error) {
 	d, err := scriptOf(s, RunOptions{}, 0)
 	if _, undefined := err.(*noDefinition); undefined {
 		d, err = &script{s: s, whole: s}, nil
@@ -66,6 +71,7 @@ func GivenTensors(s *schedule.Schedule, data Data, seed uint64) (Tensors, error)
 		return nil, err
 	}
 	given, _ := d.given(data, seed)
+	d.replace(given, by)
 	return d.inWhole(given), nil
 }
 

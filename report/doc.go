@@ -13,15 +13,15 @@
 //
 //	values: value.go encode.go parse.go form.go field.go
 //	columns: columns.go headings.go known.go differencevalue.go gradientfields.go
-//	  resultcolumns.go furthercolumns.go numericscolumns.go measuredcolumns.go programcolumns.go
-//	  logged.go besides.go programjson.go
+//	  faultfields.go comparefields.go resultcolumns.go furthercolumns.go numericscolumns.go
+//	  measuredcolumns.go programcolumns.go logged.go besides.go programjson.go
 //	results: json.go line.go schema.go table.go picks.go matrix.go stream.go csv.go
-//	notes: librarynotes.go ncclmodel.go differencetext.go summary.go
+//	notes: librarynotes.go ncclmodel.go differencetext.go hang.go hangfinding.go
+//	  hangtable.go faulttext.go toldtext.go summary.go
 //	tables: numericstext.go pivot.go pivottext.go nccltests.go ncclformat.go nccltable.go
 //	explanations: explaintext.go explainjson.go verifytext.go verifyjson.go gradienttext.go
-//	programs: programpasses.go programtext.go programexplain.go
+//	programs: programpasses.go programcompare.go programtext.go programloops.go programexplain.go
 //	commands: estimatetext.go measuredtext.go calibratetext.go calibratejson.go calibratenccl.go
-//	  tunetext.go importtext.go comparetext.go diagnose.go
-//	  hang.go hangfinding.go hangtable.go hangjson.go
+//	  tunetext.go importtext.go comparetext.go diagnose.go hangjson.go
 //	pages: grid.go hanggrid.go winners.go
 package report

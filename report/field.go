@@ -143,6 +143,18 @@ func textsField[T any](name string, at func(*T) *[]string) field[T] {
 		}}
 }
 
+// wholesField makes a field of a list of whole numbers.
+func wholesField[T any](name string, at func(*T) *[]int) field[T] {
+	return field[T]{name: name, form: anArray(aWhole()),
+		value: func(t *T) Value { return listOf(*at(t), Int[int]) },
+		set: func(t *T, v Value) {
+			*at(t) = nil
+			for _, one := range v.list {
+				*at(t) = append(*at(t), int(one.whole))
+			}
+		}}
+}
+
 // ownField makes a field that is written and read in a way of its own.
 func ownField[T any](name string, form Form, value func(*T) Value,
 	set func(*T, Value)) field[T] {

@@ -43,6 +43,9 @@ func furtherColumns() Layout {
 		inJSON(objectField("compare", comparisonFields(), func(r *r) **run.Comparison {
 			return &r.Comparison
 		}).ifAny()),
+		// What came of faults and late arrivals, where the scenario has some.
+		inJSON(faultsField(func(r *r) **run.Faulted { return &r.Faulted })),
+		inJSON(arrivalField(func(r *r) **run.Arrived { return &r.Arrived })),
 		inJSON(objectField("gradient", gradientFields(), func(r *r) **run.Gradient {
 			return &r.Gradient
 		}).ifAny()),

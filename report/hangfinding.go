@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"collsim/collective/calls"
+	"collsim/formats/dumps"
 	"collsim/internal/prose"
 )
 
@@ -220,4 +221,16 @@ func ranges(ranks []int) (list []string) {
 		i = end + 1
 	}
 	return list
+}
+
+// HangVerdicts says in a sentence each what is wrong, the cause first; or that nothing hangs.
+func HangVerdicts(d *dumps.Dump, j *calls.Judgement) (texts []string, bad bool) {
+	t := hangText{Dump: d, Judgement: j}
+	if len(j.Findings) == 0 {
+		return []string{t.nothing()}, false
+	}
+	for i := range j.Findings {
+		texts = append(texts, t.verdict(&j.Findings[i]))
+	}
+	return bounded(texts, mostFindings), true
 }

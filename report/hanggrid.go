@@ -8,18 +8,6 @@ import (
 	"collsim/formats/dumps"
 )
 
-// HangVerdicts says in a sentence each what is wrong, the cause first; or that nothing hangs.
-func HangVerdicts(d *dumps.Dump, j *calls.Judgement) (texts []string, bad bool) {
-	t := hangText{Dump: d, Judgement: j}
-	if len(j.Findings) == 0 {
-		return []string{t.nothing()}, false
-	}
-	for i := range j.Findings {
-		texts = append(texts, t.verdict(&j.Findings[i]))
-	}
-	return bounded(texts, mostFindings), true
-}
-
 // HangGrid makes the table of ranks: the calls in which each waits, and for whom, or its last one.
 func HangGrid(d *dumps.Dump, j *calls.Judgement) []GridColumn {
 	t := hangText{Dump: d, Judgement: j}

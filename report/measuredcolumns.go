@@ -11,7 +11,7 @@ func measuredColumns() Layout {
 	column := func(key string, form Form, of fact) Column {
 		return inJSON(derivedField("hw."+key, form.orNull(), of))
 	}
-	return Layout{
+	return append(Layout{
 		column("executor", aText(), measured(executorOf)),
 		inCSV(7, "hw_executor", executed(executorOf)),
 		// The algorithm of the library; empty where our steps were executed.
@@ -55,8 +55,16 @@ func measuredColumns() Layout {
 		column("ran_on", ranOnFields().form(), executed(func(m *run.Measured) Value {
 			return ranOnFields().write(&m.RanOn)
 		})),
+	}, failureColumns(column)...)
+}
+
+// failureColumns lists why a result was not executed, or failed, and what is wrong with it.
+func failureColumns(column func(key string, form Form, of fact) Column) Layout {
+	return Layout{
 		// Why it was not executed.
 		column("skipped", aText(), measured(func(m *run.Measured) Value { return Text(m.Skipped) })),
+		// The outcome of a run with faults for each rank.
+		toldColumn(column),
 		column("failure", failureFields().form(), measured(func(m *run.Measured) Value {
 			return failureFields().writeAny(m.Failure)
 		})),

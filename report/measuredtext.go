@@ -92,6 +92,7 @@ func problemLines(r *run.Report) (lines []string) {
 				result.Point.ID, c.Different, c.Elements, prose.Plural(c.Ranks, "rank")))
 			lines = append(lines, comparisonLines(c, result.Point.ID, "the hardware")...)
 		}
+		lines = append(lines, toldLines(m, among(result, r.Results))...)
 		switch {
 		case m.Failure != nil:
 			first := "hardware "

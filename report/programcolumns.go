@@ -18,7 +18,7 @@ func programColumns() []programColumn {
 	timed := func(of func(*run.ProgramResult) unit.Time) func(*run.ProgramResult) Value {
 		return func(r *run.ProgramResult) Value { return known(r.Timed, Int(of(r))) }
 	}
-	return []programColumn{
+	return append([]programColumn{
 		{"ops", func(r *run.ProgramResult) Value { return Int(len(r.Lowered.Ops)) }},
 		{"iterations", func(r *run.ProgramResult) Value { return Int(max(1, r.Point.Iterations)) }},
 		{"compute_ps", timed(func(r *run.ProgramResult) unit.Time { return r.Compute })},
@@ -32,7 +32,7 @@ func programColumns() []programColumn {
 		{"bubble", func(r *run.ProgramResult) Value {
 			return known(r.Timed && r.Stages != nil, Number(bubbleOf(r, r.Stages...)))
 		}},
-	}
+	}, compareColumns()...)
 }
 
 // bubbleOf returns the share of time for which ranks of stages wait or are idle; see

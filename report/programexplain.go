@@ -9,8 +9,12 @@ import (
 	"collsim/unit"
 )
 
-// ProgramExplanationText prints where the time of a program went.
-func ProgramExplanationText(e *run.ProgramExplanation) string {
+// ProgramExplanationText prints where the time of a program went. Where that is many lines, turns
+// of a loop are one line with their sum, unless all are asked for.
+func ProgramExplanationText(e *run.ProgramExplanation, all bool) string {
+	if !all {
+		e = summedLoops(e)
+	}
 	r := e.Result
 	p := r.Point
 	var b strings.Builder

@@ -31,10 +31,15 @@ func programFields() fields[run.ProgramResult] {
 		textField("numbers_why", func(r *r) *string { return &r.NumbersOff }).when(func(r *r) bool {
 			return r.NumbersOff != ""
 		}).ifAny(),
+		listField("compare", tensorFields(), func(r *r) *[]run.TensorComparison {
+			return &r.Compared
+		}).ifSet(),
 	}
 	for _, f := range append(programTimes(), stageFields()...) {
 		list = append(list, f.ifAny())
 	}
+	list = append(list, faultsField(func(r *r) **run.Faulted { return &r.Faulted }),
+		arrivalField(func(r *r) **run.Arrived { return &r.Arrived }))
 	return append(list, listField("library", libraryFields(), func(r *r) *[]run.LibraryCall {
 		return &r.Library
 	}).ifSet(), ownField[r]("ops", anArray(opFields().form()), opsValue, setOps))

@@ -45,6 +45,9 @@ func programText(b *strings.Builder, r *run.ProgramResult) {
 		b.WriteString("#\n")
 	}
 	writeLines(b, "# ", programSummary(r))
+	if r.Faulted != nil {
+		writeLines(b, "# ", faultLines(r.Faulted, r.Time))
+	}
 }
 
 // programSummary sums up the time of all ops and the checks.
@@ -56,6 +59,9 @@ func programSummary(r *run.ProgramResult) []string {
 			lines = append(lines, fmt.Sprintf("an iteration takes %s at the end",
 				r.Iterations[n-1]-r.Iterations[n-2]))
 		}
+	}
+	if text := arrivedText(r.Arrived, r.Time); text != "" {
+		lines = append(lines, prose.Wrap(text, prose.Columns-2, "arrival ", "  ")...)
 	}
 	checked := ""
 	if r.NumbersOff != "" {
@@ -75,12 +81,14 @@ func programSummary(r *run.ProgramResult) []string {
 	lines = append(lines, "proof "+r.Proof+", numbers "+r.Numbers+checked)
 	if m := r.Measured; m != nil {
 		lines = append(lines, measuredProgram(r))
+		lines = append(lines, toldLines(m, "")...)
 	}
 	if r.Mismatch != nil {
 		lines = append(lines, fmt.Sprintf("%d elements differ; the first: %s of rank %d, element %d: "+
 			"%v, not %v", r.Wrong, r.Mismatch.Tensor, r.Mismatch.Rank, r.Mismatch.Element, r.Mismatch.Got,
 			r.Mismatch.Want))
 	}
+	lines = append(lines, programCompareLines(r)...)
 	for i, v := range r.Violations {
 		if i == run.MaxWrong {
 			lines = append(lines, fmt.Sprintf("and %d more", len(r.Violations)-i))
@@ -115,6 +123,8 @@ func usageText(r *run.ProgramResult) []string {
 func measuredProgram(r *run.ProgramResult) string {
 	m := r.Measured
 	switch {
+	case m.Told != nil && m.Repetitions == 0:
+		return fmt.Sprintf("on %v it failed, as its faults have it", m.Executor)
 	case m.Skipped != "":
 		return fmt.Sprintf("on %v not executed: %s", m.Executor, m.Skipped)
 	case m.Failure != nil:

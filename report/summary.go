@@ -33,6 +33,7 @@ func summary(results []*run.Result) []string {
 	lines := append(proofLines(results), numberLines(results)...)
 	lines = append(lines, gradientLines(results)...)
 	lines = append(lines, compareLines(results)...)
+	lines = append(append(lines, faultedLines(results)...), arrivedLines(results)...)
 	if limit := limitText(results); limit != "" {
 		lines = append(lines, "limit    "+limit)
 	}

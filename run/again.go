@@ -21,7 +21,7 @@ func again(s *schedule.Schedule, env sim.Env, o sim.Options,
 			lane++
 		}
 	}
-	env.Start = starts
+	env.Start, env.Faults = starts, nil
 	second, err := sim.Run(s, env, o)
 	if err != nil {
 		return nil, err

@@ -13,9 +13,11 @@ import (
 
 // Gradient says what a backward pass is, and whether it is that of its forward pass.
 type Gradient struct {
-	Mode  string  // "full" or "local"
-	Of    string  // ID of the forward pass
-	By    string  // "algorithm", "transpose" (the schedule run backwards), or "local"
+	Mode string // "full" or "local"
+	Of   string // ID of the forward pass
+	// By is "algorithm", "transpose" (the schedule run backwards), "fastest NAME" (of the backward
+	// kind), or "local".
+	By    string
 	Scale float64 // that multiplies every element: 1/n of avg, the factor of premulsum, else 1
 	Mask  bool    // of max and min: an element counts where the input equals the output
 	// Law is "exact" where ⟨C x, y⟩ = ⟨x, Cᵀ y⟩ for random integers x and y, both schedules carried
@@ -72,14 +74,7 @@ func (r *runner) backward(m *made, forward *Result) (back *made, err error) {
 	if g.Mask && p.Spec.Kind != collective.AllReduce {
 		result.Gradient.Passes = 2
 	}
-	by := ""
-	back, by, err = r.makeBackward(m, result)
-	if err != nil && p.Algorithm.Name == fastestName { // of the backward kind, then
-		by = "algorithm"
-		if back, err = r.choose(result); err != nil {
-			result.Candidates = nil
-		}
-	}
+	back, result.Gradient.By, err = r.makeBackward(m, result)
 	switch {
 	case err != nil && p.Algorithm.Every:
 		result.skipped = reason(err)
@@ -87,7 +82,6 @@ func (r *runner) backward(m *made, forward *Result) (back *made, err error) {
 	case err != nil:
 		return nil, p.Refuse("collective.gradient", err.Error(), "")
 	}
-	result.Gradient.By = by
 	if err := r.carryOut(back, result); err != nil || !p.Check.Numbers {
 		return back, err
 	}
@@ -99,49 +93,61 @@ func (r *runner) backward(m *made, forward *Result) (back *made, err error) {
 }
 
 // makeBackward makes the schedules of a backward pass: by the algorithm of the forward pass where
-// it does that kind, else those of the forward pass run backwards.
+// it does that kind; else those of the forward pass run backwards; else, where these add up or
+// deliver something twice, by the fastest algorithm of that kind.
 func (r *runner) makeBackward(m *made, result *Result) (back *made, by string, err error) {
 	p := result.Point
-	back, by = &made{algorithm: m.algorithm}, "algorithm"
-	if _, err := find(p.Spec.Kind, m.algorithm.Name); err != nil || m.algorithm.FromFile() {
-		by = "transpose"
-		back.another = func(spec collective.Spec) (*schedule.Schedule, error) {
-			forward := m.members[0].schedule.Spec
-			forward.Count = spec.Count
-			f, err := r.s.build(p, forward, m.algorithm)
-			if err != nil {
-				return nil, err
-			}
-			return turned(f.Schedule, spec)
+	if _, err := find(p.Spec.Kind, m.algorithm.Name); err == nil && !m.algorithm.FromFile() {
+		if back, err = r.s.make(p, m.algorithm); err == nil {
+			p.Spec = back.members[0].schedule.Spec
+			return back, "algorithm", nil
 		}
 	}
-	var teams []schedule.Part
-	for _, member := range m.members {
-		spec := p.TeamSpec(member.schedule.Spec.Ranks)
-		var s *schedule.Schedule
-		if by == "transpose" {
-			s, err = turned(member.schedule, spec)
-		} else {
-			s, err = r.rebuild(back, p, spec)
-		}
+	if back, err = r.turnedBack(m, p); err == nil {
+		return back, "transpose", nil
+	}
+	why := err
+	p.Algorithm = scenarios.Algorithm{Name: fastestName, Channels: m.algorithm.Channels,
+		Slices: m.algorithm.Slices}
+	if back, err = r.choose(result); err != nil {
+		result.Candidates = nil
+		return nil, "", fmt.Errorf("%v has no %v to carry the gradient back, and its %v cannot be run "+
+			"backwards: %w; of others: %s", m.algorithm, p.Spec.Kind, result.Point.Forward.Spec.Kind, why,
+			reason(err))
+	}
+	return back, fastestName + " " + back.algorithm.Name, nil
+}
+
+// turnedBack returns the schedules of a forward pass run backwards.
+func (r *runner) turnedBack(m *made, p *scenarios.Point) (back *made, err error) {
+	back = &made{algorithm: m.algorithm}
+	back.another = func(spec collective.Spec) (*schedule.Schedule, error) {
+		forward := m.members[0].schedule.Spec
+		forward.Count = spec.Count
+		f, err := r.s.build(p, forward, m.algorithm)
 		if err != nil {
-			return nil, by, fmt.Errorf("%v has no %v to carry the gradient back, and its %v cannot be "+
-				"run backwards: %s", m.algorithm, spec.Kind, member.schedule.Spec.Kind,
-				err.Error())
+			return nil, err
+		}
+		return turned(f.Schedule, spec)
+	}
+	for _, member := range m.members {
+		member.schedule, err = turned(member.schedule, p.TeamSpec(member.schedule.Spec.Ranks))
+		if err != nil {
+			return nil, err
 		}
 		back.members = append(back.members, member)
-		back.members[len(back.members)-1].schedule = s
 	}
 	back.whole = back.members[0].schedule
 	p.Spec = back.whole.Spec // a schedule run backwards is in place where it was
 	if p.Teams == nil {
-		return back, by, nil
+		return back, nil
 	}
+	var teams []schedule.Part
 	for _, ranks := range p.Teams {
 		teams = append(teams, schedule.Part{Ranks: ranks, Schedule: back.of(len(ranks))})
 	}
 	back.whole, err = schedule.Compose(teams[0].Schedule.Name, p.Topology.Ranks, nil, teams)
-	return back, by, err
+	return back, err
 }
 
 // turned returns the schedule with all messages reversed, for the collective of its gradient. It

@@ -27,16 +27,18 @@
 // From below; a file uses names of its own layer and of those before it.
 //
 //	networks: network.go links.go wires.go nodefacts.go
-//	schedules: load.go fromfile.go place.go build.go choose.go library.go parameters.go
+//	schedules: load.go arrayfiles.go fromfile.go place.go build.go choose.go library.go parameters.go
 //	  channels.go relay.go
 //	work: work.go takes.go memory.go sample.go estimate.go
 //	results: run.go all.go protocol.go result.go bound.go benchmark.go held.go numerics.go
 //	  backward.go gradientlaw.go compare.go shared.go verify.go sizes.go convert.go
-//	executions: carry.go inputs.go backwarddata.go executors.go measured.go validate.go
+//	  faults.go faultcalls.go arrived.go
+//	executions: carry.go inputs.go backwarddata.go executors.go outcome.go measured.go validate.go
 //	  logged.go
-//	programs: program.go programof.go programfile.go simai.go programmodule.go programchoose.go
-//	  programprove.go programverify.go programestimate.go programexecute.go programnumbers.go
-//	  programtrace.go programexposed.go programattribute.go programexplain.go
+//	programs: program.go programof.go programdata.go programcompare.go programfile.go simai.go
+//	  programmodule.go programchoose.go programprove.go programverify.go programestimate.go
+//	  programexecute.go programnumbers.go programtrace.go programexposed.go
+//	  programattribute.go programexplain.go
 //	explanations: explain.go again.go thresholds.go tune.go tunefile.go
 //	calibration: calibrate.go calibrateclasses.go calibratemodel.go calibratetable.go
 //	  calibratemachine.go calibratenccl.go calibratencclfigures.go calibratencclsearch.go

@@ -18,13 +18,16 @@ type setting struct {
 	network       scenarios.Network
 	lab           *scenarios.Topology // that a lab is wired as; nil of a machine
 	library       bool
+	random        bool
+	seed          int64
 	hosts, listen string
 }
 
 func settingOf(p *scenarios.Point) setting {
 	h := &p.Hardware
 	s := setting{executor: h.Executor, transport: h.Transport, network: h.Network,
-		library: h.Library, hosts: strings.Join(h.Hosts, "\n"), listen: h.Listen}
+		library: h.Library, random: h.Random, seed: h.Seed,
+		hosts: strings.Join(h.Hosts, "\n"), listen: h.Listen}
 	if h.Network == scenarios.Lab {
 		s.lab = p.Topology
 	}
@@ -43,7 +46,7 @@ func OpenWith(
 			if row.Name == string(h.Executor) {
 				return row.Open(ctx, hw.Settings{Transport: h.Transport.String(),
 					Lab: h.Network == scenarios.Lab, Library: h.Library, Hosts: h.Hosts,
-					Listen: h.Listen, Graph: g})
+					Listen: h.Listen, Graph: g, Random: h.Random, Seed: h.Seed})
 			}
 			names = append(names, row.Name)
 		}

@@ -11,38 +11,6 @@ import (
 	"collsim/unit"
 )
 
-// arrayFiles reads data files, each once.
-type arrayFiles struct {
-	read    func(path string, w arrays.Want) ([]arrays.Array, error)
-	resolve func(string) string
-	limit   unit.Bytes
-	files   []arrayFile
-}
-
-// arrayFile holds the arrays that were read from a file, or the error, and the want they were
-// checked against.
-type arrayFile struct {
-	path  string
-	want  arrays.Want
-	ranks []arrays.Array
-	err   error
-}
-
-// of returns the data of each rank in a file. It reads the file once for each want.
-func (a *arrayFiles) of(name string, w arrays.Want) ([]arrays.Array, error) {
-	path := a.resolve(name)
-	for _, f := range a.files {
-		if f.path == path && f.want.Type == w.Type && slices.Equal(f.want.Counts, w.Counts) {
-			return f.ranks, f.err
-		}
-	}
-	w.Limit = a.limit
-	f := arrayFile{path: path, want: w}
-	f.ranks, f.err = a.read(path, w)
-	a.files = append(a.files, f)
-	return f.ranks, f.err
-}
-
 // inputShapes returns the shape of each rank's array in the input file of a point, nil for ranks
 // without one.
 func (a *arrayFiles) inputShapes(p *scenarios.Point) ([]collective.Shape, error) {

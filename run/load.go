@@ -119,10 +119,11 @@ func Load(file string, text []byte, o LoadOptions) (*Scenario, error) {
 // newScenario has read no file yet.
 func newScenario(of *scenarios.Scenario, file string, o LoadOptions) *Scenario {
 	return &Scenario{Scenario: of, Free: o.Free, file: file, files: map[string]*source{},
-		logs:   map[string]*measured.Data{},
-		limit:  o.Limit,
-		arrays: &arrayFiles{read: o.ReadArrays, resolve: of.Resolve, limit: o.Limit},
-		disk:   &disk{of.Resolve, o.Read, o.Limit, map[string]content{}}}
+		logs:  map[string]*measured.Data{},
+		limit: o.Limit,
+		arrays: &arrayFiles{read: o.ReadArrays, resolve: of.Resolve, limit: o.Limit,
+			beside: beside(file)},
+		disk: &disk{of.Resolve, o.Read, o.Limit, map[string]content{}}}
 }
 
 // readFile reads a regular file of no more bytes than the limit.
@@ -166,6 +167,10 @@ func (s *Scenario) answer(q scenarios.Question) scenarios.Answer {
 		a.Spec, a.Err = s.shape(p.Spec, p.Algorithm, p.Whole)
 	case scenarios.WhichShapes:
 		a.Shapes, a.Err = s.arrays.inputShapes(p)
+	case scenarios.WhichTensor:
+		var shape collective.Shape
+		shape, a.Type, a.Err = s.arrays.tensorShape(&q.Source.Tensor, p.Topology.Ranks)
+		a.Shapes = []collective.Shape{shape}
 	case scenarios.WhichSplits:
 		a.Splits, a.Err = s.splits(p.Data.Input)
 	case scenarios.WhichMachine:

@@ -29,7 +29,8 @@ type Measured struct {
 	Comparison            *Comparison // theirs are the hardware's; nil where there is none
 	Trace                 *trace.Trace
 	RanOn                 hw.RanOn
-	Float32               bool // steps were combined in float32, as the point asks
+	Told                  []Told // by rank, of a run with faults
+	Float32               bool   // steps were combined in float32, as the point asks
 }
 
 // take takes in what an executor has done so many times in a row, and how long each should have
@@ -60,7 +61,9 @@ func (r *Result) SameChoice() (same, known bool) {
 }
 
 // Executed reports whether the schedule was executed without failure.
-func (m *Measured) Executed() bool { return m != nil && m.Skipped == "" && m.Failure == nil }
+func (m *Measured) Executed() bool {
+	return m != nil && m.Skipped == "" && m.Failure == nil && (m.Told == nil || m.Repetitions > 0)
+}
 
 // Cases returns the results of a report that were executed on hardware.
 func (r *Report) Cases() []fidelity.Case {

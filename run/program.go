@@ -39,6 +39,9 @@ type ProgramResult struct {
 	// were computed.
 	Digest string
 
+	Compared []TensorComparison // in the order of the ops that write them
+	Outputs  []TensorOutput
+
 	Timed      bool
 	Time       unit.Time
 	Engine     string
@@ -54,6 +57,9 @@ type ProgramResult struct {
 	Network    string
 
 	Links []LinkUse // all of them, by index; nil unless asked for
+
+	Faulted *Faulted // nil unless the scenario has faults
+	Arrived *Arrived // nil unless ranks arrive at random
 
 	Measured *Measured   // of a program to be executed on hardware; else nil
 	Differs  []Differing // where that gave other bits
@@ -80,7 +86,18 @@ func (r *ProgramResult) Good() bool {
 	if r.Measured != nil && (r.Measured.Failure != nil || len(r.Differs) > 0) {
 		return false
 	}
-	return r.Proof != Failed && r.Numbers != "mismatch" && (r.Timed || r.Proof == Failed)
+	if slices.ContainsFunc(r.Compared, func(c TensorComparison) bool { return !c.Good() }) {
+		return false
+	}
+	told := r.Measured != nil && r.Measured.Told != nil
+	return r.sound() && (!told || agrees(r.Measured.Told)) &&
+		(told || r.Faulted == nil || !r.Faulted.Hangs)
+}
+
+// sound reports whether no check has failed, faults aside.
+func (r *ProgramResult) sound() bool {
+	return r.Proof != Failed && r.Numbers != "mismatch" &&
+		(r.Timed || r.Faulted != nil || r.Proof == Failed)
 }
 
 // AllPoints lists a scenario's points, and those that its programs run at.
@@ -162,10 +179,14 @@ func (r *runner) carryProgram(p *scenarios.ProgramPoint) (*ProgramResult, error)
 	}
 	result.Lowered, result.Network, result.chosen = low, r.network.String(), chosen
 	result.Library = r.byItself
+	data, err := readData(r, result)
+	if err != nil {
+		return nil, s.located(err)
+	}
 	if err := r.proveAndTime(result); err != nil {
 		return nil, s.located(err)
 	}
-	r.options.staged(p.Point, checkStage, func(Progress) { err = r.computeProgram(result) })
+	r.options.staged(p.Point, checkStage, func(Progress) { err = r.computeProgram(result, data) })
 	if err != nil {
 		return nil, s.located(err)
 	}
@@ -242,13 +263,53 @@ func fits(p *scenarios.ProgramPoint, m *program.Usage) error {
 // mostAlive bounds the tensors that an error about memory lists.
 const mostAlive = 8
 
+// simulateProgram simulates a program, with its faults. The result is nil of a run that comes to no
+// end for them.
+func (r *runner) simulateProgram(result *ProgramResult, o sim.Options) (*sim.Result, error) {
+	p, s := result.Point.Point, result.Lowered.Schedule
+	env := r.env(p, s)
+	if r.sound {
+		return sim.Run(s, env, o)
+	}
+	faults, err := faultsOf(p, result.partsOn)
+	if err != nil {
+		return nil, err
+	}
+	if result.Arrived, err = arrived(p, s, env, sim.Best); err != nil {
+		return nil, err
+	}
+	if faults == nil {
+		return sim.Run(s, env, o)
+	}
+	env.Faults = faults
+	ran, f, err := simulateFaults(p, s, env, o)
+	if result.Faulted = f; f != nil && f.Hangs {
+		f.leave(s.Spec.Ranks, callsOfProgram(result))
+	}
+	return ran, err
+}
+
+// partsOn lists the parts of an op that a rank takes part in; nil if there is none.
+func (result *ProgramResult) partsOn(op string, rank int) (list []int32) {
+	parts := result.Lowered.Schedule.Parts()
+	for i := range result.Lowered.Ops {
+		if !slices.Contains(result.Lowered.Ops[i].Names, op) {
+			continue
+		}
+		for _, n := range result.Lowered.Ops[i].Parts {
+			if parts[n].Ranks == nil || slices.Contains(parts[n].Ranks, rank) {
+				list = append(list, int32(n))
+			}
+		}
+	}
+	return list
+}
+
 // timeProgram simulates what a program is carried out as.
 func (r *runner) timeProgram(result *ProgramResult) error {
-	p := result.Point
-	s := result.Lowered.Schedule
-	ran, err := sim.Run(s, r.env(p.Point, s), sim.Options{Parts: true, Trace: r.options.Trace,
+	ran, err := r.simulateProgram(result, sim.Options{Parts: true, Trace: r.options.Trace,
 		Critical: r.options.Trace})
-	if err != nil {
+	if err != nil || ran == nil {
 		return err
 	}
 	result.Timed, result.Time, result.Engine = true, ran.Time, ran.Engine

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 
 	"collsim/fidelity"
 	"collsim/hw"
@@ -23,7 +24,13 @@ func (v *validator) program(ctx context.Context,
 	to := &Measured{Executor: p.Hardware.Executor, Bits: fidelity.NotComparable}
 	result.Measured = to
 	switch {
-	case !result.Good():
+	case result.Faulted != nil && !suffers(p.Hardware.Executor):
+		to.Skipped = fmt.Sprintf("%v injects no faults: host and callbacks do", p.Hardware.Executor)
+		return result, nil
+	case result.Faulted != nil && result.Scaled > 1:
+		to.Skipped = "its numbers are computed at smaller sizes, whose steps are not those of the faults"
+		return result, nil
+	case !result.sound():
 		to.Skipped = "its schedule is wrong, or its numbers are"
 		return result, nil
 	case result.computed == nil:
@@ -45,13 +52,27 @@ func (v *validator) program(ctx context.Context,
 // executeProgram executes a program's schedule on hardware and compares bits.
 func (v *validator) executeProgram(ctx context.Context, result *ProgramResult) error {
 	p, s, to := result.Point, result.computed, result.Measured
-	given, err := reference.GivenTensors(s, reference.Normal, uint64(p.Seed))
+	data, err := readData(&v.runner, result)
+	if err != nil {
+		return err
+	}
+	var files reference.Values
+	if data != nil {
+		files = data.given
+	}
+	given, err := reference.GivenWith(s, reference.Normal, uint64(p.Seed), files)
 	if err != nil {
 		return p.Refuse("program", err.Error(), "")
 	}
-	done, err := v.device.Run(ctx, &hw.Job{Schedule: s, Tensors: given, Env: hw.Env{
+	job := &hw.Job{Schedule: s, Tensors: given, Env: hw.Env{
 		Warmup: p.Hardware.Warmup, Repetitions: p.Hardware.Repetitions, Slots: p.Sim.Slots,
-		Timeout: p.Hardware.Timeout, Trace: v.options.Trace}})
+		Timeout: p.Hardware.Timeout, Trace: v.options.Trace}}
+	var done *hw.Result
+	if result.Faulted != nil {
+		done, err = v.suffer(ctx, job, result.Faulted, to)
+	} else {
+		done, err = v.device.Run(ctx, job)
+	}
 	var refusal *hw.Refusal
 	switch {
 	case errors.As(err, &refusal):
@@ -59,7 +80,7 @@ func (v *validator) executeProgram(ctx context.Context, result *ProgramResult) e
 		return nil
 	case errors.As(err, &to.Failure):
 		return nil
-	case err != nil:
+	case err != nil || done == nil:
 		return err
 	}
 	to.take(done, 1, result.Time)

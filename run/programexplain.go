@@ -97,7 +97,7 @@ func (s *Scenario) ExplainProgram(p *scenarios.ProgramPoint, o RunOptions) (
 	if err := s.programFits(p, simulates); err != nil {
 		return nil, err
 	}
-	r := &runner{s: s, options: RunOptions{Trace: true, Links: o.Links}}
+	r := &runner{s: s, sound: true, options: RunOptions{Trace: true, Links: o.Links}}
 	result := &ProgramResult{Point: p, Proof: Off, Numbers: Off}
 	if result.Lowered, result.chosen, err = r.lower(p, nil); err != nil {
 		return nil, err

@@ -16,9 +16,15 @@ const sampledFLOPs = 10e9
 
 // computeProgram carries a program out on numbers, at its own sizes or smaller ones, and holds them
 // against what the program means.
-func (r *runner) computeProgram(result *ProgramResult) error {
+func (r *runner) computeProgram(result *ProgramResult, data *programData) error {
 	p := result.Point
-	if !p.Check.Numbers || !result.Timed {
+	if !p.Check.Numbers {
+		return nil
+	}
+	if data != nil && (!result.Timed || result.Proof == Failed) {
+		result.leaveUncompared()
+	}
+	if !result.Timed && result.Faulted == nil {
 		return nil
 	}
 	if p.Unplaced {
@@ -26,6 +32,9 @@ func (r *runner) computeProgram(result *ProgramResult) error {
 		return nil
 	}
 	o := r.optionsOf(result)
+	if data != nil {
+		o.Given, o.Wanted, o.Theirs = data.given, data.wanted, data.theirs
+	}
 	result.computed = result.Lowered.Schedule
 	report, err := reference.Check(result.Lowered.Schedule, o)
 	if err != nil {
@@ -37,7 +46,19 @@ func (r *runner) computeProgram(result *ProgramResult) error {
 	if report.Numbers == reference.NumbersOff {
 		result.Scaled, result.computed = 0, nil
 	}
-	return nil
+	if data == nil {
+		return nil
+	}
+	if report.Values == nil {
+		return result.tooMuchData(report.Why)
+	}
+	if result.Outputs, err = result.outputsOf(report.Values); err != nil {
+		return err
+	}
+	if result.Proof == Failed {
+		return nil
+	}
+	return compareProgram(r, result, data.theirs, report.Judged)
 }
 
 // optionsOf returns the options for checking a program's numbers. The check may take a smaller
@@ -46,8 +67,11 @@ func (r *runner) optionsOf(result *ProgramResult) reference.CheckOptions {
 	p := result.Point
 	o := reference.CheckOptions{Seed: uint64(p.Seed), Data: dataOf(p.Point, r.options.Numerics),
 		Memory: int64(p.Check.Memory), Slots: p.Sim.Slots, FLOPs: sampledFLOPs}
-	if p.Check.Full {
+	if p.Check.Full || p.HasData() {
 		o.FLOPs = math.MaxInt64
+	}
+	if p.HasData() { // which have its own size
+		return o
 	}
 	o.Smaller = func(by int64) (*schedule.Schedule, error) {
 		low, _, err := r.lower(smaller(asChosen(result), by), result)

@@ -26,8 +26,8 @@ func programOf(p *scenarios.ProgramPoint) *program.Program {
 		}
 		of.Ops = append(of.Ops, program.Op{Name: o.Name, Call: o.Call, Kernel: o.Kernel, In: o.In,
 			Out: o.Out, Outs: o.Outs, Type: o.Type, Shape: o.Shape, Group: o.Group, Stream: o.Stream,
-			Algorithm: algorithm, Async: o.Async, After: o.After, Backward: o.Backward,
-			Microbatch: o.Microbatch})
+			Algorithm: algorithm, Async: o.Async, After: o.After, Wait: o.Wait,
+			Backward: o.Backward, Microbatch: o.Microbatch})
 	}
 	return of
 }

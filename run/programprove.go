@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"collsim/proof"
+	"collsim/scenarios"
 	"collsim/schedule"
 )
 
@@ -23,7 +24,10 @@ func (r *runner) proveAndTime(result *ProgramResult) error {
 		r.options.staged(p.Point, simStage, func(Progress) { err = r.timeProgram(result) })
 	})
 	var stall *schedule.StallError
+	var refused *scenarios.Refusal
 	switch {
+	case errors.As(err, &refused):
+		return err
 	case errors.As(err, &stall) && result.Proof == Failed:
 		return nil
 	case err != nil:

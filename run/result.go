@@ -71,6 +71,9 @@ type Result struct {
 
 	Calls *Calls // in a benchmark's loop; nil unless the scenario asks for one
 
+	Faulted *Faulted // nil unless the scenario has faults
+	Arrived *Arrived // nil unless ranks arrive at random
+
 	Timed                bool // false: the schedule came to no end, and all that follows is zero
 	Time                 unit.Time
 	Engine               string
@@ -170,8 +173,16 @@ func (r *Result) refuted(err error) bool {
 	return true
 }
 
-// Good reports whether no check has failed.
+// Good reports whether no check has failed. A run that a fault keeps from its end is not good,
+// unless it was executed, with outcomes for all ranks as in the simulation.
 func (r *Result) Good() bool {
+	told := r.Measured != nil && r.Measured.Told != nil
+	return r.sound() && (!told || agrees(r.Measured.Told)) &&
+		(told || r.Faulted == nil || !r.Faulted.Hangs)
+}
+
+// sound reports whether no check has failed, faults aside.
+func (r *Result) sound() bool {
 	return len(r.Violations) == 0 && r.Numbers != string(reference.NumbersMismatch) &&
 		(r.Comparison == nil || r.Comparison.Equal()) &&
 		(r.Measured == nil || r.Measured.Failure == nil) &&

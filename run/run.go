@@ -27,6 +27,7 @@ type runner struct {
 	// Calls are not simulated to choose, but counted here; nil: as they are run
 	candidates *Estimate
 	byItself   []LibraryCall      // calls of a program that name no algorithm
+	sound      bool               // programs are simulated without their faults
 	critical   bool               // keep what the simulation says of the critical path
 	do         stages             // of what is begun
 	known      asked              // points that have been made, and that fit
@@ -63,7 +64,7 @@ func (r *runner) carryOut(m *made, result *Result) error {
 	}
 	simulate := func() {
 		r.options.staged(result.Point, simStage, func(p Progress) {
-			ran, err = r.simulatePasses(m.whole, result, p.of(m.whole))
+			ran, err = r.simulateAll(m, result, p.of(m.whole))
 		})
 	}
 	if r.spare {
@@ -214,6 +215,8 @@ func (r *runner) time(result *Result, ran *sim.Result, err error) error {
 			result.Rounds = -1
 		}
 		return nil
+	case ran == nil: // a fault keeps it from its end
+		return nil
 	}
 	result.Timed, result.Time, result.Engine = true, ran.Time, ran.Engine
 	result.Steps, result.Messages = ran.Steps, ran.Messages
@@ -262,7 +265,7 @@ func (r *runner) simulate(s *schedule.Schedule, env sim.Env, o sim.Options,
 // envOf returns where a point runs whose schedule has no protocol, on the network of a graph.
 func envOf(p *scenarios.Point, g *topology.Graph) sim.Env {
 	env := sim.Env{Graph: g, Device: *p.Device, Segment: p.Sim.Segment,
-		Slots: p.Sim.Slots, Start: p.Topology.Starts}
+		Slots: p.Sim.Slots, Start: p.Starts()}
 	if p.Sim.Sharing == scenarios.FIFO {
 		env.Sharing = sim.FIFO
 	}

@@ -166,7 +166,7 @@ func (v *validator) execute(ctx context.Context, m *made, result *Result) error 
 
 // caveats say what of a point hardware does not do.
 func caveats(p *scenarios.Point, m *Measured) (list []string) {
-	if p.Topology.Starts != nil || p.Topology.Slowdowns != nil {
+	if p.Starts() != nil || p.Topology.Slowdowns != nil {
 		list = append(list, "ranks that start late or run slowly do so in the simulation alone")
 	}
 	if p.Accumulate != scenarios.Native && p.Spec.Op != 0 && m.Executed() && !m.Float32 {
@@ -180,6 +180,9 @@ func caveats(p *scenarios.Point, m *Measured) (list []string) {
 func unfit(m *made, r *Result) string {
 	p := r.Point
 	switch {
+	case r.Faulted != nil && !suffers(p.Hardware.Executor):
+		return fmt.Sprintf("%v injects no faults: host and callbacks do", p.Hardware.Executor)
+	case r.Faulted != nil && r.Faulted.Hangs && r.sound():
 	case !r.Good() || !r.Timed:
 		return "its schedule is wrong, or its numbers are"
 	case p.Hardware.Ranks > 0 && p.Topology.Ranks > p.Hardware.Ranks:
@@ -220,7 +223,12 @@ func (v *validator) measure(ctx context.Context, m *made, result *Result) error 
 		Iterations: result.passes() * result.callsInRow(), Timeout: p.Hardware.Timeout,
 		Trace: v.options.Trace, Float32: p.Accumulate == scenarios.Float32}}
 	runtime.GC() // so that none is due in the middle
-	done, err := v.device.Run(ctx, job)
+	var done *hw.Result
+	if result.Faulted != nil {
+		done, err = v.suffer(ctx, job, result.Faulted, to)
+	} else {
+		done, err = v.device.Run(ctx, job)
+	}
 	var refusal *hw.Refusal
 	switch {
 	case errors.As(err, &refusal):
@@ -228,7 +236,7 @@ func (v *validator) measure(ctx context.Context, m *made, result *Result) error 
 		return nil
 	case errors.As(err, &to.Failure):
 		return nil
-	case err != nil:
+	case err != nil || done == nil:
 		return err
 	}
 	if done.Executed != nil {

@@ -13,7 +13,7 @@ func (p *Point) Backward() *Point {
 	}
 	b.Collective += gradSuffix
 	b.Data, b.GradientData, b.Tensor, b.Gradient = p.GradientData, Files{}, nil, NoGradient
-	b.Forward = p
+	b.Forward, b.Faults = p, nil
 	if p.Gradient == FullGradient {
 		b.Spec = b.TeamSpec(p.Spec.Ranks)
 		b.Asked = b.Spec.Bytes()

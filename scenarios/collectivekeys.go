@@ -112,9 +112,9 @@ func passKeys() []Key {
 	return []Key{
 		{Path: "collective.gradient", kind: aChoice, Values: gradientModes()[1:],
 			Default: "none", Example: `"full"`, Sweep: true,
-			Doc: "Run the backward pass too: of the full gradient, a collective by the same algorithm " +
-				"or the schedule run backwards; of the local one, each rank's own share, which moves " +
-				"nothing.",
+			Doc: "Run the backward pass too: of the full gradient, a collective by the same algorithm, " +
+				"else the schedule run backwards, else the fastest; of the local one, each rank's own " +
+				"share, which moves nothing.",
 			to: pick(gradientModes(), func(p *Point, to GradientMode) { p.Gradient = to })},
 		{Path: "collective.gradient_of_output", kind: aFile, Example: `"upstream.safetensors"`,
 			Doc: "What the backward pass takes: the gradient of the loss by every rank's output, in the " +

@@ -26,7 +26,7 @@ func digestOf(v any, version string) string {
 
 // digest appends a value and all that it refers to. Types and lengths are written, too, so that
 // different values never give the same text. A field with the tag digest:"-" is left out, since it
-// follows from others.
+// follows from others, and one with the tag digest:"set" where it is zero.
 func digest(b []byte, v reflect.Value) []byte {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -38,7 +38,9 @@ func digest(b []byte, v reflect.Value) []byte {
 		t := v.Type()
 		b = append(append(b, t.String()...), '{')
 		for i := range v.NumField() {
-			if field := t.Field(i); field.Tag.Get("digest") != "-" {
+			field := t.Field(i)
+			tag := field.Tag.Get("digest")
+			if tag != "-" && (tag != "set" || !v.Field(i).IsZero()) {
 				b = digest(append(append(b, field.Name...), ':'), v.Field(i))
 			}
 		}

@@ -23,10 +23,10 @@
 //	networks: network.go cluster.go uneven.go homes.go nodes.go hops.go rings.go multimem.go
 //	  topologykeys.go
 //	machines: devicekeys.go protocols.go ranges.go nccl.go hardware.go
-//	collectives: benchmark.go measured.go point.go collectivekeys.go size.go splits.go teams.go
-//	  tensor.go backward.go digest.go
-//	programs: lengths.go programmesh.go programloops.go programgroup.go programfile.go
-//	  loweringkeys.go program.go
+//	collectives: benchmark.go measured.go arrival.go fault.go point.go collectivekeys.go size.go
+//	  splits.go teams.go tensor.go backward.go digest.go
+//	programs: lengths.go programmesh.go programcalls.go programloops.go programgroup.go
+//	  programdata.go programfile.go loweringkeys.go program.go
 //	scenarios: load.go expand.go variant.go every.go idle.go filename.go only.go newpoint.go
 //	  refusal.go examples.go
 //	table: table.go

@@ -17,12 +17,12 @@ const examplePrefix = "example:"
 // Examples lists the names of the embedded examples, the first one to read first.
 func Examples() []string {
 	return []string{"ring", "recursive-doubling", "machine", "four-dgx", "compare", "every",
-		"slow-link", "late-rank", "chain", "imported", "numbers", "numerics", "shapes",
+		"slow-link", "late-rank", "hang", "chain", "imported", "numbers", "numerics", "shapes",
 		"two-racks", "nodes", "experts", "mlp", "tensor-parallel", "sequence-parallel",
-		"one-shot", "low-contention", "ddp", "accumulation", "fsdp", "prefetch", "zero3",
+		"one-shot", "low-contention", "ddp", "accumulation", "layers", "fsdp", "prefetch", "zero3",
 		"two-groups", "moe", "stages", "1f1b", "training-step", "trace", "profile",
-		"profile-moe", "one-rank", "module", "slow-nic", "unequal-nodes", "fabrics", "dispatch",
-		"own-schedule", "overlap", "map", "sharp", "collnet"}
+		"profile-moe", "one-rank", "module", "torch-layer", "slow-nic", "unequal-nodes", "fabrics",
+		"dispatch", "own-schedule", "overlap", "map", "sharp", "collnet"}
 }
 
 // ExampleFile returns a file that is embedded beside the examples, as "allpairs.xml".

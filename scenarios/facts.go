@@ -7,6 +7,7 @@ import (
 
 	"collsim/collective"
 	"collsim/device"
+	"collsim/dtype"
 	"collsim/machine"
 	"collsim/unit"
 )
@@ -40,6 +41,9 @@ const (
 	// WhichProgram asks for Answer.Program, that in Question.Source, of as many ranks as the network
 	// has.
 	WhichProgram
+	// WhichTensor asks for Answer.Shapes and Answer.Type, those in the input file of
+	// Question.Source.Tensor: the shape of a rank's part.
+	WhichTensor
 	// WhichSplits asks for Answer.Splits, the rows of whole numbers in the file Point.Data.Input.
 	WhichSplits
 	// WhichMachine asks for Answer.Machine, that in the file Point.Data.Input; Point.Device.Name is
@@ -64,6 +68,7 @@ type Answer struct {
 	Question Question
 	Err      error
 	Spec     collective.Spec
+	Type     dtype.Type
 	Shapes   []collective.Shape // of every rank of the network, nil for those that pass none
 	Program  *ProgramFile
 	Splits   [][]int64 // as they stand in the file: how many there must be is for the document
@@ -146,7 +151,7 @@ func (r *run) askOf(about Topic, p *Point, source *ProgramSource) (Answer, bool)
 	a, known := r.answers[key]
 	if !known && !r.asked[key] {
 		r.asked[key] = true
-		r.open = append(r.open, Question{about, p, source, key})
+		r.open = append(r.open, Question{Topic: about, Point: p, Source: source, key: key})
 	}
 	return a, known
 }

@@ -1,15 +1,11 @@
 package scenarios
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"collsim/internal/nearest"
 )
-
-// placeholder matches {key} in the name of an output file.
-func placeholder() *regexp.Regexp { return regexp.MustCompile(`\{([^{}]*)\}`) }
 
 // FileName replaces {kind}, {algorithm}, {bytes}, {count}, {dtype}, {op}, {ranks}, {name}, {id} and
 // {path of a swept key} in the name of an output file by what the point has. Characters that do

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"collsim/collective"
+	"collsim/dtype"
 	"collsim/unit"
 )
 
@@ -125,6 +126,8 @@ func (w *world) answer(q Question) Answer {
 		if p.Data.Input == "dispatch.csv" { // of an example
 			a.Splits = slices.Repeat([][]int64{make([]int64, 8)}, 8)
 		}
+	case q.Topic == WhichTensor:
+		a.Shapes, a.Type = []collective.Shape{{4, 8}}, dtype.Float32
 	case q.Topic == WhichGraph:
 		a.Graph = "ring=" + q.Point.Data.Input
 	case q.Topic == WhichProgram:

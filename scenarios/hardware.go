@@ -20,6 +20,9 @@ type Hardware struct {
 	// Repetitions are measured, after Warmup that are not.
 	Repetitions, Warmup int
 	Timeout             time.Duration // without progress
+	// Random has Callbacks take turns and deliver messages in an order that Seed draws.
+	Random bool  `digest:"set"`
+	Seed   int64 `digest:"set"` // 0 where nothing is drawn
 }
 
 // Tolerance bounds the differences between measurements and predictions.
@@ -87,6 +90,12 @@ func hardwareKeys() []Key {
 		{Path: "hardware.library", kind: aFlag, Default: "false", Example: "true", Sweep: true,
 			Doc: "Whether Open MPI does the collective by its own algorithm of the same name, or executes " +
 				"the steps of ours.", to: set(func(h *Hardware, on bool) { h.Library = on })},
+		{Path: "hardware.delivery", kind: aChoice, Values: []string{"in order", "random"},
+			Default: `"in order"`, Example: `"random"`, Sweep: true,
+			Doc: "In which order callbacks take their turns and get messages: as they were sent, or " +
+				"drawn by the seed, in any order that a network allows.",
+			to:   set(func(h *Hardware, name string) { h.Random = name == "random" }),
+			idle: `messages have an order of their own but with executor = "callbacks"`},
 		{Path: "hardware.hosts", kind: aNames, Default: "this machine",
 			Example: `["node1", "node2"]`,
 			Doc: "Machines that the ranks are on, the first ranks on the first, as many on each as " +
@@ -150,6 +159,12 @@ func (v *view) hardware(h *Hardware) bool {
 	lab, away := h.Network == Lab, len(h.Hosts) > 0
 	host, nccl := h.Executor == Host, h.Executor == NCCL
 	callbacks := h.Executor == Callbacks
+	if callbacks {
+		v.use("hardware.delivery")
+	}
+	if h.Random = h.Random && callbacks; h.Random {
+		h.Seed, _ = fetchOr(v, "seed", int64(0))
+	}
 	switch {
 	case !host && !nccl:
 		h.Transport = NoTransport

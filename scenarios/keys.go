@@ -34,6 +34,11 @@ var sections = []section{
 		"file for `--with` does the same."},
 	{"topology.rank", true, "Ranks that start late or run slowly; `--set 'topology.rank=[{ match = " +
 		"\"3\", start = \"200 us\" }]'` and `--with` replace them all, as they do links."},
+	{"arrival", false, "Ranks that do not arrive together: a random time for each, by the seed, " +
+		"which comes to what `[[topology.rank]]` says. Results say what waiting for the last costs."},
+	{"fault", true, "What goes wrong on a rank, and when: see [faults.md](faults.md). A run that a " +
+		"fault keeps from its end is no error: the result says who waits for whom. From the command " +
+		"line: `--set 'fault=[{ rank = 3, does = \"stops\", at = \"3 us\" }]'`; `[]` takes them away."},
 	{"device", false, "What a GPU and its wires cost: a preset, and any of its figures by name."},
 	{"device.range", true, "Figures of messages up to a size, in place of those of `[device]`: of " +
 		"several entries the first that a message is not too long for, so they stand by size, and " +

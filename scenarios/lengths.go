@@ -52,8 +52,8 @@ func (r *run) programLengths(v *view, p *ProgramPoint) bool {
 	return ok
 }
 
-// shape computes a shape from its lengths as they are written.
-func (v *view) shape(at string, p *ProgramPoint, written lengths) (s collective.Shape, ok bool) {
+// shapeAs computes a shape from its lengths as they are written.
+func shapeAs(v *view, at string, p *ProgramPoint, written lengths) (s collective.Shape, ok bool) {
 	for i, text := range written {
 		n, why := lengthOf(v, p, text)
 		if why.text != "" {

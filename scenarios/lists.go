@@ -53,6 +53,9 @@ func (k *Key) readList(n *node) (any, *problem) {
 	switch k.kind {
 	case aCount:
 		if n.shape == array {
+			if k.name() == "repeat" {
+				return k.wholes(n, "that of loop %d")
+			}
 			return k.wholes(n, "that of node %d")
 		}
 		return k.whole(n)

@@ -24,7 +24,7 @@ func loweringKeys() []Key {
 			Doc: "all_reduces, and broadcasts, that do the same become one call until they have so many " +
 				"bytes; 0 B is none.", to: set(func(l *Lowering, n unit.Bytes) { l.Bucket = n })},
 		flag("coalesce", func(l *Lowering, on bool) { l.Coalesce = on },
-			"Whether those that stand next to each other become one call."),
+			"Whether those that stand next to each other become one call, or are launched at once."),
 		flag("in_place", func(l *Lowering, on bool) { l.InPlace = on },
 			"Whether all_reduce and broadcast work in place: on a clone of what they read, "+
 				"or on that if it is dead afterwards."),

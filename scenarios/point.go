@@ -37,6 +37,8 @@ type Point struct {
 	Topology     *Topology      // shared by all points that have it
 	Device       *device.Device // shared by all points that have it, and never changed
 	Sim          Sim
+	Arrival      Arrival `digest:"set"`
+	Faults       []Fault `digest:"set"`
 	Check        Check
 	Benchmark    Benchmark
 	Measured     MeasuredFile
@@ -188,6 +190,9 @@ func (r *run) point(v *view, number int, network *Topology) *Point {
 		v.use("measured.kind", "measured.in_place")
 	}
 	v.benchmark(&p.Benchmark)
+	if !faultsFit(v, p) {
+		return nil
+	}
 	if p.Algorithm.mayBeNCCL() {
 		v.useLibrary()
 	}
@@ -203,6 +208,11 @@ func (v *view) machine(p *Point) bool {
 	p.Sim.Slots = p.Device.Slots
 	ok = v.sim(&p.Sim) && ok
 	v.fill("check", &p.Check)
+	ok = v.fill("arrival", &p.Arrival) && ok
+	if p.Arrival.Spread > 0 {
+		v.use("arrival.law")
+	}
+	ok = v.faults(p) && ok
 	ok = v.library(p) && ok
 	return v.hardware(&p.Hardware) && ok
 }

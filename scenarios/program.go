@@ -24,6 +24,7 @@ type ProgramPoint struct {
 	Tensors    []ProgramTensor
 	Ops        []ProgramOp
 	Lowering   Lowering
+	TensorData []TensorData
 	Notes      []string // of its file, if it has one
 	Unplaced   bool     // what its tensors hold, and how much memory they take, is not known
 
@@ -57,10 +58,8 @@ type ProgramTensor struct {
 	NoGradient bool
 	At         int // number of its table: a repeated one makes several
 
-	lengths   lengths          `digest:"-"`
-	placement []string         `digest:"-"`
-	placed    []mesh.Placement `digest:"-"` // a rank has a part, of Shape
-	whole     collective.Shape `digest:"-"`
+	placed []mesh.Placement `digest:"-"` // on the mesh: Shape is a part of it
+	whole  collective.Shape `digest:"-"`
 }
 
 // ProgramOp is a [[program.op]].
@@ -73,7 +72,7 @@ type ProgramOp struct {
 	Shape              collective.Shape
 	Group, Stream      string
 	Algorithm          Algorithm // of no name where nothing is said
-	After              []string
+	After, Wait        []string
 	Async              bool
 	Disabled           bool
 	Backward           string // of an opaque kernel, that of the backward pass
@@ -119,53 +118,42 @@ func programKeys() []Key {
 			Values: []string{"all", "node", "rail"}, Default: `"all"`, Example: `"node"`,
 			Sweep: true, Doc: "Its teams, as of a collective: each does a call for itself, all at once.",
 			by: (*view).programGroup},
-	}, programTensorKeys(), programLengthKeys(), programFileKeys(), programOpKeys(), programCallKeys())
+	}, programTensorKeys(), programDataKeys(), programLengthKeys(), programFileKeys(), programOpKeys(),
+		programCallKeys())
 }
 
 // programTensorKeys returns the keys of a tensor.
 func programTensorKeys() []Key {
 	return []Key{
 		{Path: "program.tensor.name", kind: aText, Example: `"x"`, Doc: "What ops call it.",
-			must: "a name", to: set(func(t *ProgramTensor, name string) { t.Name = name })},
+			must: "a name", to: set(func(t *tensorTable, name string) { t.Name = name })},
 		{Path: "program.tensor.shape", kind: aLengths, min: 0, max: maxCount,
 			Example: "[4096, 8192]", Sweep: true, Doc: "Of every rank's, outermost axis first: whole " +
-				"numbers, and names of lengths.",
-			must: "a shape", to: set(func(t *ProgramTensor, as lengths) { t.lengths = as })},
-		{Path: "program.tensor.placement", kind: aNames, Example: `["shard(0)", "replicate"]`,
-			Default: "none", Sweep: true,
-			Doc: "How it is divided along each axis of the mesh: shard(0), replicate, partial or such as " +
-				"partial(avg). Its shape is then that of the whole.",
-			to: set(func(t *ProgramTensor, words []string) { t.placement = words })},
+				"numbers, and names of lengths. With placement, of the whole.",
+			to: set(func(t *tensorTable, as lengths) { t.lengths = as })},
 		{Path: "program.tensor.dtype", kind: aDataType, Values: dtypeNames(), Default: `"bfloat16"`,
 			Example: `"float8_e4m3fn"`, Sweep: true, Doc: "Type of an element.",
-			to: set(func(t *ProgramTensor, is dtype.Type) { t.Type = is })},
+			to: set(func(t *tensorTable, is dtype.Type) { t.Type = is })},
 		{Path: "program.tensor.memory", kind: aChoice,
 			Values: []string{"private", "registered", "symmetric"}, Default: `"private"`,
 			Example: `"symmetric"`, Sweep: true,
 			Doc: "Where it lies: others may read and write symmetric memory one-sided.",
-			to:  set(func(t *ProgramTensor, name string) { t.Memory = name })},
+			to:  set(func(t *tensorTable, name string) { t.Memory = name })},
 		{Path: "program.tensor.keep", kind: aFlag, Default: "false", Example: "true",
 			Doc: "Whether it is a result though an op reads it; what nobody reads is one anyhow.",
-			to:  set(func(t *ProgramTensor, on bool) { t.Keep = on })},
+			to:  set(func(t *tensorTable, on bool) { t.Keep = on })},
 		{Path: "program.tensor.gradient", kind: aFlag, Default: "true", Example: "false", Sweep: true,
 			Doc: "Whether a gradient goes to it, and through it; data needs none.",
-			to:  set(func(t *ProgramTensor, on bool) { t.NoGradient = !on })},
-		{Path: "program.tensor.repeat", kind: aWhole, min: 1, max: maxRepeat, Default: "1",
+			to:  set(func(t *tensorTable, on bool) { t.NoGradient = !on })},
+		{Path: "program.tensor.repeat", kind: aCount, min: 1, max: maxRepeat, Default: "1",
 			Example: "32", Sweep: true,
-			Doc: "How many there are: {i} in the name is 0, 1, ….", by: (*view).programTensor},
+			Doc: "How many there are: {i} in the names is 0, 1, …. A list, as [4, 32], is loops in one " +
+				"another, as of ops.", by: (*run).programTensor},
 	}
 }
 
 func programOpKeys() []Key {
-	return []Key{
-		{Path: "program.op.repeat", kind: aWhole, min: 1, max: maxRepeat, Default: "1",
-			Example: "32", Sweep: true,
-			Doc: "How often it is done, with the ops behind it of the same loop: {i} in the names of " +
-				"ops and tensors is 0, 1, … and {-i} counts down to 0; {i+1}, {i-1}, {-i+1} and {-i-1} " +
-				"are their neighbours.", by: (*run).programOps},
-		{Path: "program.op.loop", kind: aText, Example: `"backward"`, Default: "none",
-			Doc: "What tells two loops apart that are repeated as often and stand next to each other.",
-			by:  (*run).programOps},
+	return append(loopKeys(), []Key{
 		{Path: "program.op.name", kind: aText, Example: `"gather"`, Default: "op and its number",
 			Doc: "What tables and pictures call it.",
 			to:  set(func(o *ProgramOp, name string) { o.Name = name })},
@@ -179,10 +167,10 @@ func programOpKeys() []Key {
 			Doc: "Or an operation: matmul, scaled_matmul, add, cast, sum axis=0, mean axis=0, " +
 				"move axis=1, expand axis=1 times=8, scale by=0.125; a layer, attention heads=32 " +
 				"kv_heads=8 causal, rms_norm, layer_norm, gelu, silu, relu, swiglu, softmax, " +
-				"cross_entropy, embedding, shard axis=1 over=tp; an optimizer's step, sgd, adam_m, " +
-				"adam_v, adam; or opaque 150 us, or opaque flops=2e12 bytes=64MiB, of which no more " +
-				"than the cost is known. A " +
-				"matmul may read operands that lie transposed: matmul transpose=a, b or ab.",
+				"cross_entropy, embedding, shard axis=1 over=tp, pad rows=8; an optimizer's step, sgd, " +
+				"adam_m, adam_v, adam; or opaque 150 us, or opaque flops=2e12 bytes=64MiB, of which no " +
+				"more than the cost is known. A matmul may read operands that lie transposed: matmul " +
+				"transpose=a, b or ab.",
 			to: set(func(o *ProgramOp, text string) { o.Kernel = text })},
 		{Path: "program.op.backward", kind: aText, Example: `"opaque 300 us"`, Sweep: true,
 			Doc: "What the backward pass of an opaque kernel is, of a program with a gradient; of one " +
@@ -211,35 +199,7 @@ func programOpKeys() []Key {
 			Doc: "How call = \"redistribute\" divides a tensor: it becomes the calls that PyTorch's " +
 				"DTensor makes.",
 			to: set(func(o *ProgramOp, words []string) { o.placement = words })},
-	}
-}
-
-// programCallKeys returns the keys of an op that say who does it, when and how.
-func programCallKeys() []Key {
-	return []Key{
-		{Path: "program.op.group", kind: aText, Default: `"all"`, Example: `"tp"`, Sweep: true,
-			Doc: "Who does it: a call team by team, a kernel every rank that is in a team.",
-			by:  (*run).programOp},
-		{Path: "program.op.stream", kind: aText, Default: `"compute" of a kernel, "comm" of a call`,
-			Example: `"comm2"`, Sweep: true, Doc: "The stream of every rank that it is issued to.",
-			to: set(func(o *ProgramOp, name string) { o.Stream = name })},
-		{Path: "program.op.algorithm", kind: anAlgorithm,
-			Default: `the library's of the machine (nccl:auto) where it is known, else "fastest"`,
-			Example: `"low-contention"`, Sweep: true,
-			Doc: "How a call is done: a name of `collsim list algorithms`, with parameters in brackets; " +
-				"\"fastest\" is that of the least time if it had the machine for itself.",
-			to: set(func(o *ProgramOp, a Algorithm) { o.Algorithm = a })},
-		{Path: "program.op.async", kind: aFlag, Default: "false", Example: "true", Sweep: true,
-			Doc: "Whether only ops that need its result wait for a call; else all behind it do.",
-			to:  set(func(o *ProgramOp, on bool) { o.Async = on })},
-		{Path: "program.op.after", kind: aNames, Example: `["optimizer"]`, Default: "none",
-			Doc: "Ops before it that must have ended on a rank before it begins there, besides those " +
-				"whose tensors it uses.",
-			to: set(func(o *ProgramOp, names []string) { o.After = names })},
-		{Path: "program.op.enabled", kind: aFlag, Default: "true", Example: "false", Sweep: true,
-			Doc: "Whether it is done at all: a program with and without it are two values of [sweep].",
-			to:  set(func(o *ProgramOp, on bool) { o.Disabled = !on })},
-	}
+	}...)
 }
 
 // isOfProgram reports whether a numbered path is of no collective, but of a program.
@@ -318,7 +278,7 @@ func (r *run) program(v *view, network *Topology) *ProgramPoint {
 		ok = v.programGroup(p, numbered("program.group", i)+".") && ok
 	}
 	for i := range r.d.count("program.tensor") {
-		ok = v.programTensor(p, numbered("program.tensor", i)+".", i) && ok
+		ok = r.programTensor(v, p, numbered("program.tensor", i)+".", i) && ok
 	}
 	readable, file := r.programFile(v, p)
 	if ok = ok && readable; file {
@@ -347,27 +307,11 @@ func (r *run) program(v *view, network *Topology) *ProgramPoint {
 	return p
 }
 
-func (v *view) programTensor(p *ProgramPoint, at string, number int) bool {
-	t := ProgramTensor{At: number}
-	ok := v.fill(at[:len(at)-1], &t)
-	times, readable := fetchOr(v, at+"repeat", int64(1))
-	if ok {
-		t.Shape, ok = v.shape(at+"shape", p, t.lengths)
-		ok = ok && v.placed(at, p, &t)
-	}
-	for i := range int(times) {
-		one := t
-		one.Name = indexed(t.Name, i, int(times))
-		p.Tensors = append(p.Tensors, one)
-	}
-	return ok && readable && v.fewer(at+"repeat", len(p.Tensors))
-}
-
 func (r *run) programOp(v *view, p *ProgramPoint, number int) (ProgramOp, bool) {
 	at, o := numbered("program.op", number)+".", ProgramOp{At: number}
 	ok := v.fill(at[:len(at)-1], &o)
 	if ok {
-		o.Shape, ok = v.shape(at+"shape", p, o.lengths)
+		o.Shape, ok = shapeAs(v, at+"shape", p, o.lengths)
 	}
 	for _, one := range []struct {
 		key  string
@@ -384,7 +328,7 @@ func (r *run) programOp(v *view, p *ProgramPoint, number int) (ProgramOp, bool) 
 		ok = false
 	}
 	if o.Call == "" && (v.has(at+"algorithm") || v.has(at+"async")) {
-		v.fail(at[:len(at)-1], problem{"algorithm and async are a call's; this is a kernel", ""})
+		v.fail(at[:len(at)-1], problem{"algorithm and async are a call's; this is none", ""})
 		ok = false
 	}
 	return o, ok

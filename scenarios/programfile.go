@@ -28,6 +28,8 @@ type ProgramSource struct {
 
 	Branches, Trips []Stated // of conditionals and loops of an HLO module
 
+	Tensor TensorData // alone, for WhichTensor
+
 	divided bool // by shares
 	shares  splits
 	seed    uint64
@@ -105,7 +107,7 @@ func (r *run) programFile(v *view, p *ProgramPoint) (ok, given bool) {
 	f := answer.Program
 	p.Groups = append(slices.Clone(p.Groups), f.Groups...)
 	p.Tensors, p.Ops, p.Notes, p.Unplaced = f.Tensors, f.Ops, f.Notes, f.Unplaced
-	return v.fewer(at, max(len(p.Ops), len(p.Tensors))), true
+	return v.fewer(at, int64(max(len(p.Ops), len(p.Tensors)))), true
 }
 
 // stated reads a list of "NAME=VALUE" about instructions of a file, which there must be.

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,13 +73,13 @@ func placementsAt(v *view, at string, p *ProgramPoint, words []string) (list []m
 	return list, true
 }
 
-// placed reads the placements of a tensor: its shape becomes that of a rank's part.
-func (v *view) placed(at string, p *ProgramPoint, t *ProgramTensor) (ok bool) {
-	if t.placement == nil {
-		return true
-	}
+// placedOn reads the placements of a tensor: its shape becomes that of a rank's part.
+func placedOn(v *view, at string, p *ProgramPoint, t *tensorTable) (ok bool) {
 	if t.placed, ok = placementsAt(v, at+"placement", p, t.placement); !ok {
 		return false
+	}
+	if t.lengths == nil { // a file has the shape
+		return true
 	}
 	part, err := p.mesh.Local(t.Shape, t.placed)
 	if err != nil {
@@ -106,12 +107,7 @@ func redistributed(v *view, p *ProgramPoint) bool {
 	var ops []ProgramOp
 	last := map[string]string{} // the last of several, by the name of the redistribution
 	for _, o := range p.Ops {
-		for i, name := range o.After {
-			if is := last[name]; is != "" {
-				o.After = slices.Clone(o.After)
-				o.After[i] = is
-			}
-		}
+		o.After, o.Wait = renamed(o.After, last), renamed(o.Wait, last)
 		at := numbered("program.op", o.At) + "."
 		if o.Call != redistribute {
 			if o.placement != nil {
@@ -133,6 +129,14 @@ func redistributed(v *view, p *ProgramPoint) bool {
 	}
 	p.Ops = ops
 	return true
+}
+
+// renamed returns names of ops, of several that one has become the last.
+func renamed(names []string, last map[string]string) (list []string) {
+	for _, name := range names {
+		list = append(list, cmp.Or(last[name], name))
+	}
+	return list
 }
 
 // planned plans one, and notes where its result is placed.

@@ -20,6 +20,7 @@ func wholeLists() map[string]string {
 		"topology.link":   `{ match = "gpu3 <-> *", bandwidth = "50 %" }`,
 		"device.protocol": `{ shape = "ring", protocol = "ll", nvlink = "700 ns" }`,
 		variantAxis:       `{ name = "eight nodes", set = { "topology.nodes" = 8 } }`,
+		"fault":           `{ rank = 3, does = "stops", at = "3 us" }`,
 		"topology.rank":   `{ match = "3", start = "200 us" }`,
 	}
 }

@@ -18,6 +18,7 @@ func Keys() []Key {
 // keyTable makes the list of Keys once, since every scenario that is read needs it.
 var keyTable = sync.OnceValue(func() []Key {
 	keys := append(topKeys(), topologyKeys()...)
+	keys = append(append(keys, arrivalKeys()...), faultKeys()...)
 	keys = append(append(keys, deviceKeys()...), messageKeys()...)
 	keys = append(keys, protocolKeys()...)
 	keys = append(keys, runKeys()...)

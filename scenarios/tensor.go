@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,6 +20,9 @@ func (f Files) Any() bool { return f != Files{} }
 
 // rankInName is the placeholder in the name of a file for each rank.
 const rankInName = "rank"
+
+// placeholder matches {key} in the name of an output file.
+func placeholder() *regexp.Regexp { return regexp.MustCompile(`\{([^{}]*)\}`) }
 
 // files reads the names of data files, and refuses what makes no sense with them.
 func (r *run) files(v *view, p *Point, at string) bool {

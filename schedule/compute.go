@@ -58,6 +58,9 @@ type Launch struct {
 	// Graph, if not 0, is the CUDA graph that the bracket is a node of. The host launches all of a
 	// graph when it reaches the first of its brackets.
 	Graph int32
+	// Together, if not 0, makes brackets of several parts on a rank one launch of the host, as a
+	// group of NCCL's calls is. It belongs to brackets of a whole part.
+	Together int32
 }
 
 // String formats the launch, such as "launch(sms blocks=4 per_sm=2 name=barrier)".
@@ -81,10 +84,14 @@ type launchNumber struct {
 	most  int32
 }
 
+// mostTogether bounds the numbers of launches that several brackets share.
+const mostTogether = 1 << 24
+
 // numbers lists the numeric fields.
 func (l *Launch) numbers() []launchNumber {
 	return []launchNumber{{"blocks", &l.Blocks, 1 << 20}, {"per_sm", &l.PerSM, 64},
-		{"priority", &l.Priority, 64}, {"graph", &l.Graph, 1 << 20}}
+		{"priority", &l.Priority, 64}, {"graph", &l.Graph, 1 << 20},
+		{"together", &l.Together, mostTogether}}
 }
 
 // maxWord bounds the bytes of the name of a launch or a part.

@@ -25,6 +25,9 @@ type StallError struct {
 	// known.
 	Slots, MinSlots int
 	NeedsSlots      bool
+	// Stopped says that the lane which the last of the Waits is for has not ended: a fault has stopped
+	// its rank.
+	Stopped bool
 }
 
 // Steps returns the steps that wait, and the lanes that they wait for.
@@ -68,7 +71,11 @@ func (e *StallError) named(name func(At) string) string {
 		if i == len(e.Waits)-1 && e.Cycle {
 			b.WriteString(", above")
 		}
-		if i == len(e.Waits)-1 && !e.Cycle {
+		switch {
+		case i < len(e.Waits)-1 || e.Cycle:
+		case e.Stopped:
+			b.WriteString(", which has stopped")
+		default:
 			b.WriteString(", which has come to its end")
 		}
 	}

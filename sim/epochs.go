@@ -105,7 +105,7 @@ func newChain(s *schedule.Schedule, env *model.Env, withParts bool) *chain {
 		form := c.formOf(p.Schedule)
 		switch {
 		case !c.rules.HasGPU():
-		case p.Launch != nil && p.Launch.Graph != 0:
+		case p.Launch != nil && sharesLaunch(p.Launch):
 			return nil
 		case p.Launch == nil && !checked[form]:
 			if checked[form] = launched(p.Schedule); !checked[form] {
@@ -124,7 +124,7 @@ func newChain(s *schedule.Schedule, env *model.Env, withParts bool) *chain {
 }
 
 // launched reports whether every lane of a schedule begins with a launch, so that brackets hold all
-// its steps. It is false if a launch is part of a graph.
+// its steps. It is false if a launch is shared.
 func launched(s *schedule.Schedule) bool {
 	var step schedule.Step
 	for rank := range s.RepresentativeRanks() {
@@ -140,9 +140,12 @@ func launched(s *schedule.Schedule) bool {
 		}
 	}
 	return !s.AnyStep(func(step *schedule.Step) bool {
-		return step.Launch != nil && step.Launch.Graph != 0
+		return step.Launch != nil && sharesLaunch(step.Launch)
 	})
 }
+
+// sharesLaunch reports whether the host launches a bracket together with others.
+func sharesLaunch(l *schedule.Launch) bool { return l.Graph != 0 || l.Together != 0 }
 
 // formOf returns a number for a schedule, the same for schedules that do the same.
 func (c *chain) formOf(s *schedule.Schedule) int {

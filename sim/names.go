@@ -65,6 +65,32 @@ type NotSwept = sweep.NotSwept
 // StallError is the error of a deadlock: it names which unfinished lanes wait for which.
 type StallError = schedule.StallError
 
+// Fault is something that goes wrong on a rank, FaultKind what, and FaultBy how it names its
+// moment.
+type (
+	Fault     = model.Fault
+	FaultKind = model.FaultKind
+	FaultBy   = model.FaultBy
+)
+
+// The kinds of faults, and the ways to name a moment.
+const (
+	Stops  = model.Stops
+	Dies   = model.Dies
+	Drops  = model.Drops
+	Late   = model.Late
+	ByTime = model.ByTime
+	ByStep = model.ByStep
+	ByPart = model.ByPart
+)
+
+// Hang is the error of a run that does not come to its end because of a fault. LaneState says how
+// far a lane has come in it.
+type (
+	Hang      = model.Hang
+	LaneState = model.LaneState
+)
+
 // Piece is a part of the critical path: what the end of the run waited for between From and To.
 type Piece = critical.Piece
 

@@ -41,18 +41,30 @@ type Result struct {
 	// at the same time, the lane's own step is first, then messages, slots, events.
 	Critical []Piece
 	Parts    []Busy // by part and rank; nil unless Options.Parts
+	// Faults are those of the environment with the moments found for steps, parts and messages; a
+	// moment that does not come is far behind the end.
+	Faults []Fault
 }
 
 // Run simulates a schedule with the engine of the options. Best chooses the fastest that can. It
 // simulates a program epoch by epoch, and equal epochs once (epochs.go).
 //
 // Errors are: an Env that is not valid; a *NotFolded or a *NotSwept, where the engine of the
-// options cannot simulate the schedule; a *StallError; a *schedule.Violation, for a message that no
+// options cannot simulate the schedule; a *StallError; with faults a *Hang or a *FaultError; a
+// *schedule.Violation, for a message that no
 // step receives; multimem without a switch that does it; and a time beyond unit.Forever.
 func Run(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 	if err := env.Validate(s); err != nil {
 		return nil, err
 	}
+	if len(env.Faults) > 0 {
+		return runFaulty(s, env, o)
+	}
+	return runWith(s, env, o)
+}
+
+// runWith simulates a schedule in an environment that is valid for it.
+func runWith(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 	if o.Engine == Best && !o.Trace && !o.Critical && env.Graph.Listable() == nil {
 		if totals, parts := inEpochs(s, &env, o.Parts); totals != nil {
 			return &Result{Engine: Event.String(), Totals: *totals, Parts: parts}, nil

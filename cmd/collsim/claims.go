@@ -36,6 +36,9 @@ func (out *outputs) claim(index int) error {
 		if err := out.claimDrawings(index, p.Point); err != nil {
 			return err
 		}
+		if err := claimProgramData(out, index, p); err != nil {
+			return err
+		}
 	}
 	return nil
 }

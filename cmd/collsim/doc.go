@@ -15,8 +15,8 @@
 //	executors: list.go executors.go worker.go devices.go secret.go
 //	outputs: files.go pagefile.go outputs.go named.go dataout.go pivot.go schedules.go
 //	  streamed.go
-//	pictures: pictures.go curves.go networkplot.go numericsplot.go claims.go pages.go
-//	  parts.go mapplot.go
+//	pictures: pictures.go curves.go networkplot.go numericsplot.go claims.go programdata.go
+//	  pages.go parts.go mapplot.go
 //	runs: shards.go run.go validate.go scatter.go ncclformat.go programs.go
 //	commands: init.go initnetwork.go machines.go check.go explain.go tune.go calibrate.go
 //	  calibratenccl.go calibratetables.go verify.go convert.go

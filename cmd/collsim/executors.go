@@ -60,8 +60,12 @@ func hostRow(a announcer) hw.Row {
 func callbacksRow() hw.Row {
 	return hw.Row{Name: "callbacks", About: "one thread that waits for nothing: callbacks, which " +
 		"run when their messages are there",
+		Keys:    []string{"delivery"},
 		Missing: func(context.Context) error { return nil },
-		Open: func(context.Context, hw.Settings) (hw.Executor, error) {
+		Open: func(_ context.Context, s hw.Settings) (hw.Executor, error) {
+			if s.Random {
+				return callbacks.New(callbacks.Shuffled(s.Seed)), nil
+			}
 			return callbacks.New(callbacks.Config{}), nil
 		}}
 }

@@ -15,8 +15,7 @@ import (
 )
 
 func (a *app) explainCommand() *cobra.Command {
-	var thresholds bool
-	var to string
+	var o explainFlags
 	cmd := a.scenarioCommand(&cobra.Command{
 		Use:   "explain FILE|example:NAME|- …",
 		Short: "say what decides the time, and what if that were free",
@@ -24,7 +23,9 @@ func (a *app) explainCommand() *cobra.Command {
 			"into, in shares that sum up to the time; what the time would be if the resource with the " +
 			"largest share were infinitely fast, and if links had no latency, by simulation; the " +
 			"published closed form; and what no schedule beats. Of a program shares are by op, and by " +
-			"what an op spends its time on: kernels, links, barriers, launches, waiting for SMs. " +
+			"what an op spends its time on: kernels, links, barriers, launches, waiting for SMs; where " +
+			"these are many, ops that differ in the counters of their loop alone are one line with " +
+			"their number, as in \"layer* (×32): kernels\". " +
 			"Of NCCL's algorithms NCCL's own table follows, and what decided. Nothing is proven or " +
 			"computed.",
 		Example: "  collsim explain ring.toml\n" +
@@ -32,19 +33,28 @@ func (a *app) explainCommand() *cobra.Command {
 			"  collsim explain example:compare --only algorithm=ring --json",
 	}, "collsim explain example:ring", func(ctx context.Context, list []*run.Scenario, asJSON,
 		quiet bool) error {
-		if thresholds {
+		if o.thresholds {
 			return a.explainThresholds(list, asJSON)
 		}
-		if err := claimPage(a, to); err != nil {
+		if err := claimPage(a, o.to); err != nil {
 			return err
 		}
-		return a.explain(ctx, list, asJSON, quiet, to)
+		o.json, o.quiet = asJSON, quiet
+		return a.explain(ctx, list, &o)
 	})
-	cmd.Flags().StringVar(&to, "report", "", "write all of it, with timelines, as a page for a "+
+	cmd.Flags().StringVar(&o.to, "report", "", "write all of it, with timelines, as a page for a "+
 		"browser, in one file: `FILE.html`")
-	cmd.Flags().BoolVar(&thresholds, "thresholds", false, "print the sizes, from 8 B to 8 GiB, from "+
-		"which on NCCL takes another algorithm or protocol")
+	cmd.Flags().BoolVar(&o.thresholds, "thresholds", false, "print the sizes, from 8 B to 8 GiB, "+
+		"from which on NCCL takes another algorithm or protocol")
+	cmd.Flags().BoolVar(&o.all, "all", false, "print every op of a program, where turns of a loop "+
+		"would be summed up")
 	return cmd
+}
+
+// explainFlags are the flags of explain.
+type explainFlags struct {
+	thresholds, all, json, quiet bool
+	to                           string // the page
 }
 
 // explainThresholds prints where NCCL switches; nothing is simulated.
@@ -78,14 +88,13 @@ func (a *app) explainThresholds(list []*run.Scenario, asJSON bool) error {
 
 // explain prints explanations: of what there was time for, if it is interrupted. JSON of several
 // files is one object after the other. What "all" stands for and cannot do a point is left out.
-func (a *app) explain(ctx context.Context, list []*run.Scenario, asJSON, quiet bool,
-	to string) error {
+func (a *app) explain(ctx context.Context, list []*run.Scenario, o *explainFlags) error {
 	of := pointsOf(list)
 	keep := run.RunOptions{}
-	if len(of) <= mostDrawn && to != "" {
+	if len(of) <= mostDrawn && o.to != "" {
 		keep = run.RunOptions{Trace: true, Links: true}
 	}
-	p := a.newProgress("points", idsIn(of), quiet)
+	p := a.newProgress("points", idsIn(of), o.quiet)
 	all, interrupted := inTurn(ctx, p, func(i int) (e explained, err error) {
 		if of[i].program != nil {
 			e.program, err = of[i].s.ExplainProgram(of[i].program, keep)
@@ -100,16 +109,16 @@ func (a *app) explain(ctx context.Context, list []*run.Scenario, asJSON, quiet b
 	good := !slices.ContainsFunc(all, func(e explained) bool {
 		return e.collective != nil && !e.collective.Result.Good()
 	})
-	text := explainedText(all)
-	if asJSON {
+	text := explainedText(all, o.all)
+	if o.json {
 		var err error
 		if text, err = explainedJSON(list, of, all, interrupted == nil); err != nil {
 			return err
 		}
 	}
-	a.printEither(text, asJSON)
-	if to != "" {
-		if err := writePageFile(to, explainPage(a, of, all)); err != nil {
+	a.printEither(text, o.json)
+	if o.to != "" {
+		if err := writePageFile(o.to, explainPage(a, of, all, o.all)); err != nil {
 			return err
 		}
 	}
@@ -123,12 +132,12 @@ func (a *app) explain(ctx context.Context, list []*run.Scenario, asJSON, quiet b
 }
 
 // explainedText writes explanations as text.
-func explainedText(all []explained) []byte {
+func explainedText(all []explained, every bool) []byte {
 	var texts []string
 	for _, e := range all {
 		switch {
 		case e.program != nil:
-			texts = append(texts, report.ProgramExplanationText(e.program))
+			texts = append(texts, report.ProgramExplanationText(e.program, every))
 		case e.collective != nil:
 			texts = append(texts, report.ExplanationText(e.collective))
 		}
@@ -173,7 +182,7 @@ type explained struct {
 }
 
 // explainPage makes the page of explanations.
-func explainPage(a *app, of []pointOf, all []explained) *page.Page {
+func explainPage(a *app, of []pointOf, all []explained, every bool) *page.Page {
 	p := &page.Page{Title: "What decides the time", Repeat: repeat(a)}
 	var names []string
 	var drawn []onPage
@@ -182,7 +191,8 @@ func explainPage(a *app, of []pointOf, all []explained) *page.Page {
 		switch {
 		case e.program != nil:
 			r := e.program.Result
-			p.Parts = append(p.Parts, page.Part{Title: id, Text: report.ProgramExplanationText(e.program)})
+			p.Parts = append(p.Parts, page.Part{Title: id,
+				Text: report.ProgramExplanationText(e.program, every)})
 			drawn = append(drawn, onPage{programSubject(of[i].s, r), r.Links, r.Time})
 		case e.collective != nil:
 			r := e.collective.Result

@@ -19,6 +19,8 @@ func (out *outputs) takeProgram(index int, r *run.ProgramResult) {
 	if out.rows != nil {
 		out.rows.TakeProgram(r)
 	}
+	writeProgramData(out, index, r)
+	r.Outputs = nil
 }
 
 // ofCollectives refuses what only collectives have, where there are none.

@@ -26,6 +26,13 @@ type Want struct {
 
 	// Limit is the most bytes of a file, unpacked; 1 GiB if it is 0.
 	Limit unit.Bytes
+
+	// Name selects an array of a file with several: its first axis is the rank, or it is that of
+	// one rank if the path has {rank}. A file without an array of this name is read as if none were
+	// selected.
+	Name string
+	// Whole asks for a single array as it is in the file, without an axis of ranks. Ranks is 1.
+	Whole bool
 }
 
 // Nothing is the count of a rank without data. Any is that of a rank with any number of elements.
@@ -51,6 +58,10 @@ func ReadRanks(path string, w Want) ([]Array, error) {
 	if err := w.check(path); err != nil {
 		return nil, err
 	}
+	if w.Whole {
+		return nil, tensor.In(path, "", tensor.Failed("one file is expected, without {rank}: it has the "+
+			"whole tensor"))
+	}
 	arrays := make([]Array, w.Ranks)
 	for r := range arrays {
 		if w.nothing(r) {
@@ -72,11 +83,31 @@ func readOnly(path string, w Want, rank int) (Array, error) {
 		return Array{}, err
 	}
 	defer f.Close()
-	if len(f.parts) != 1 {
-		return Array{}, tensor.In(path, "", tensor.Failed("holds %s; one is expected, that of rank %d",
-			f.tensorsText(), rank))
+	i := f.selected(w.Name)
+	if i < 0 {
+		return Array{}, tensor.In(path, "", tensor.Failed("holds %s; %s is expected, that of rank %d",
+			f.tensorsText(), oneText(w.Name), rank))
 	}
-	return f.one(0, w, rank)
+	return f.one(i, w, rank)
+}
+
+// selected returns the index of the array of a name, or of the only one; −1 if there is neither.
+func (f *File) selected(name string) int {
+	i := slices.IndexFunc(f.parts, func(p tensor.Part) bool {
+		return name != "" && p.Array.Name == name
+	})
+	if i < 0 && len(f.parts) == 1 {
+		return 0
+	}
+	return i
+}
+
+// oneText names the only array of a file that is expected.
+func oneText(name string) string {
+	if name == "" {
+		return "one"
+	}
+	return fmt.Sprintf("one, or %.40q,", name)
 }
 
 // Ranks does what ReadRanks does for an open file.
@@ -84,14 +115,22 @@ func (f *File) Ranks(w Want) ([]Array, error) {
 	if err := w.check(f.name); err != nil {
 		return nil, err
 	}
+	i := f.selected(w.Name)
+	if w.Whole {
+		return f.whole(i, w)
+	}
+	if i >= 0 && f.parts[i].Array.Name == w.Name && w.Name != "" {
+		return f.rows(i, w)
+	}
 	if !slices.ContainsFunc(f.parts, func(p tensor.Part) bool {
 		return rankOf(p.Array.Name) >= 0
 	}) {
-		if len(f.parts) == 1 {
-			return f.rows(w)
+		if i >= 0 {
+			return f.rows(i, w)
 		}
-		return nil, tensor.In(f.name, "", tensor.Failed("holds %s; %s, or one array whose first"+
-			" axis is the rank", f.tensorsText(), ranksText(w.Ranks)))
+		return nil, tensor.In(f.name, "", tensor.Failed("holds %s; %s, or %s array whose first"+
+			" axis is the rank", f.tensorsText(), ranksText(w.Ranks),
+			strings.TrimSuffix(oneText(w.Name), ",")))
 	}
 	at := make([]int, w.Ranks) // index of each rank's array, plus 1
 	for i, p := range f.parts {
@@ -113,6 +152,16 @@ func (f *File) Ranks(w Want) ([]Array, error) {
 			listText(missing), ranksText(w.Ranks)))
 	}
 	return f.named(w, at)
+}
+
+// whole reads an array as it is in the file.
+func (f *File) whole(i int, w Want) ([]Array, error) {
+	if i < 0 {
+		return nil, tensor.In(f.name, "", tensor.Failed("holds %s; %s is expected", f.tensorsText(),
+			oneText(w.Name)))
+	}
+	a, err := f.one(i, w, 0)
+	return []Array{a}, err
 }
 
 // named reads the tensors rank0, rank1, …, after checking all of them.
@@ -155,8 +204,8 @@ func (f *File) one(i int, w Want, rank int) (Array, error) {
 }
 
 // rows reads an array whose first axis is the rank. The ranks share its memory.
-func (f *File) rows(w Want) ([]Array, error) {
-	whole := f.parts[0].Array
+func (f *File) rows(i int, w Want) ([]Array, error) {
+	whole := f.parts[i].Array
 	if len(whole.Shape) == 0 || whole.Shape[0] != int64(w.Ranks) {
 		return nil, tensor.In(f.name, whole.Name, tensor.Failed("has shape %s; its first axis is the "+
 			"rank, and %d are expected", tensor.ShapeText(whole.Shape), w.Ranks))
@@ -171,7 +220,7 @@ func (f *File) rows(w Want) ([]Array, error) {
 			return nil, err
 		}
 	}
-	whole, err := f.Read(0)
+	whole, err := f.Read(i)
 	if err != nil {
 		return nil, err
 	}
@@ -196,6 +245,10 @@ func (f *File) suits(a Array, w Want, rank int) error {
 	}
 	if w.Counts == nil || w.Counts[rank] == Any || a.Count() == w.Counts[rank] {
 		return nil
+	}
+	if w.Whole {
+		return tensor.In(f.name, a.Name, tensor.Failed("has shape %s, a count of %d; a count of %d is "+
+			"expected", tensor.ShapeText(a.Shape), a.Count(), w.Counts[rank]))
 	}
 	return tensor.In(f.name, a.Name, tensor.Failed("gives rank %d shape %s, a count of %d; a count "+
 		"of %d is expected", rank, tensor.ShapeText(a.Shape), a.Count(), w.Counts[rank]))

@@ -91,6 +91,12 @@ func WriteRanks(path string, ranks []Array) error {
 	return write(path, []Array{stacked}, true)
 }
 
+// WriteResults writes arrays under their names, with the mark of WriteRanks.
+func WriteResults(path string, list []Array) error { return write(path, list, true) }
+
+// Stack joins arrays of one type and shape, those of all ranks, along a new first axis.
+func Stack(ranks []Array) (Array, error) { return stack(ranks) }
+
 // stack joins arrays along a new first axis.
 func stack(arrays []Array) (Array, error) {
 	var all Array

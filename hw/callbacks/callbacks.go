@@ -14,6 +14,7 @@ package callbacks
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"collsim/hw"
@@ -46,14 +47,23 @@ type Config struct {
 	Short Short
 	// Next selects which of n messages in flight arrives next, 0 … n−1.
 	Next func(n int) int
+	// Turn selects which of n lanes whose callback may run has its turn, 0 … n−1.
+	Turn func(n int) int
 	// Fail makes a send fail if it returns an error.
 	Fail func(Key) error
-	// Done is called once in every repetition for every rank: when its lanes have ended, or when
-	// the run has failed.
+	// Done is called once in every repetition for every rank: when its part of a collective with a
+	// root has ended, or when the parts of all ranks of another have, or when the run has failed.
 	Done func(rank int, err error)
 	// Ran is called before every callback, with its rank and lane, and the number of callbacks that
 	// the lane has run in the repetition.
 	Ran func(rank, lane, number int)
+}
+
+// Shuffled returns a Config in which lanes take their turns, and messages arrive, in an order that
+// a seed draws.
+func Shuffled(seed int64) Config {
+	draw := rand.New(rand.NewPCG(uint64(seed), 0))
+	return Config{Next: draw.IntN, Turn: draw.IntN}
 }
 
 // Short says what happens to a vector with fewer elements than ranks.
@@ -107,6 +117,7 @@ func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 			spec.Ranks)
 	}
 	r := newRun(ctx, e, job, env)
+	r.told = job.Done
 	result := &hw.Result{RanOn: hw.Here("callbacks", "one thread")}
 	var kept []hw.Recording
 	for i := range env.Warmup + env.Repetitions {
@@ -160,6 +171,13 @@ type run struct {
 
 	step       schedule.Step
 	start, end []unit.Time // of each rank
+
+	told   func(rank int, err error) // Job.Done
+	alone  bool                      // a rank's success does not depend on other ranks
+	team   []int                     // by rank
+	left   []int                     // by team: ranks that have not ended
+	paused []*lane                   // by a fault, until nothing else is left to do
+	died   *hw.Error
 }
 
 // A participant is the state of a rank.
@@ -185,6 +203,12 @@ func newRun(ctx context.Context, e *Executor, job *hw.Job, env hw.Env) *run {
 		}
 		r.ranks = append(r.ranks, one)
 	}
+	r.alone, r.team = hw.EndsAlone(s), make([]int, s.Spec.Ranks)
+	for i, t := range s.Teams() {
+		for _, rank := range t.Ranks {
+			r.team[rank] = i
+		}
+	}
 	return r
 }
 
@@ -198,13 +222,18 @@ func (r *run) reset() {
 	r.early, r.waiting = map[Key][]byte{}, map[Key]*lane{}
 	r.full, r.held = map[hw.Connection]*lane{}, map[hw.Connection]int{}
 	r.awaiting = map[*lane]bool{}
+	r.paused, r.died = nil, nil
+	r.left = make([]int, max(1, len(r.s.Teams())))
+	for _, team := range r.team {
+		r.left[team]++
+	}
 	for number, one := range r.ranks {
 		for _, memory := range one.Buffers {
 			rank.Spoil(memory)
 		}
 		one.round, one.reported = 0, false
 		for _, l := range one.lanes {
-			l.ran, l.last = 0, 0
+			l.ran, l.last, l.struck = 0, 0, map[int]bool{}
 			l.sent, l.got = map[hw.Connection]int{}, map[hw.Connection]int{}
 			l.stamps, l.outs, l.ins = nil, nil, nil
 		}
@@ -232,12 +261,30 @@ func (r *run) complete(err error) {
 	r.ready, r.inFlight, r.early, r.waiting, r.full, r.awaiting = nil, nil, nil, nil, nil, nil
 }
 
+// ends notes that a rank has ended its part. It is notified at once where that says nothing of
+// others, else with the last rank of its team.
+func (r *run) ends(number int) {
+	team := r.team[number]
+	if r.left[team]--; r.alone {
+		r.finish(number, nil)
+		return
+	}
+	for other := range r.ranks {
+		if r.left[team] == 0 && r.team[other] == team {
+			r.finish(other, nil)
+		}
+	}
+}
+
 // finish notifies a rank of its end, once.
 func (r *run) finish(number int, err error) {
 	if one := r.ranks[number]; !one.reported {
 		one.reported = true
 		if r.config.Done != nil {
 			r.config.Done(number, err)
+		}
+		if r.told != nil {
+			r.told(number, err)
 		}
 	}
 }

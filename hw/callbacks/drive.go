@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"collsim/hw"
 	"collsim/schedule"
@@ -19,6 +20,7 @@ type lane struct {
 	ran         int                   // number of callbacks run
 	posts       int32                 // events of this iteration
 	last        unit.Time             // end of its last callback
+	struck      map[int]bool          // faults that have passed
 	sent, got   map[hw.Connection]int // messages so far
 
 	stamps    []hw.Stamp
@@ -44,24 +46,64 @@ func (r *run) drive() error {
 	for number, one := range r.ranks {
 		if len(one.lanes) == 0 {
 			r.start[number], r.end[number] = r.now(), r.now()
-			r.finish(number, nil)
+			r.ends(number)
 		}
 	}
-	for len(r.ready) > 0 || len(r.inFlight) > 0 {
+	for len(r.ready) > 0 || len(r.inFlight) > 0 || len(r.paused) > 0 {
 		if err := context.Cause(r.ctx); err != nil {
 			return err
 		}
-		if len(r.ready) == 0 {
+		switch {
+		case len(r.ready) > 0:
+			if err := r.advance(r.turn()); err != nil {
+				return err
+			}
+		case len(r.inFlight) > 0:
 			r.deliver()
-			continue
-		}
-		l := r.ready[0]
-		r.ready = r.ready[1:]
-		if err := r.advance(l); err != nil {
-			return err
+		default:
+			r.ready, r.paused = r.paused, nil
 		}
 	}
+	if r.died != nil {
+		return r.died
+	}
 	return r.stuck()
+}
+
+// turn takes a lane of those whose callback may run.
+func (r *run) turn() *lane {
+	i := 0
+	if r.config.Turn != nil {
+		i = r.config.Turn(len(r.ready))
+	}
+	l := r.ready[i]
+	r.ready = append(r.ready[:i:i], r.ready[i+1:]...)
+	return l
+}
+
+// struck reports whether a fault keeps a lane from its next callback: for ever, or until nothing
+// else is left to do.
+func (r *run) struck(l *lane) bool {
+	for i := range r.env.Faults {
+		f := &r.env.Faults[i]
+		if !f.Strikes(l.rank, l.index, int32(l.ran)) {
+			continue
+		}
+		switch {
+		case f.Does == hw.Late && !l.struck[i]:
+			l.struck[i] = true
+			r.paused = append(r.paused, l)
+			return true
+		case f.Does == hw.Dies:
+			if r.died == nil {
+				r.died = f.Died(l.index, int(l.cursor.Step))
+			}
+			return true
+		case f.Does == hw.Stops:
+			return true
+		}
+	}
+	return false
 }
 
 // stuck returns the error of a run that cannot go on, or that leaves messages unreceived. It
@@ -75,12 +117,15 @@ func (r *run) stuck() error {
 		l.program.Load(&l.cursor, &r.step)
 		w := schedule.Waiting{Rank: l.rank, Lane: l.index, Step: int(l.cursor.Step),
 			Name: r.step.Name(), Chunk: r.step.Chunk()}
-		w.For, w.OnRank, w.OnLane = r.lacks(l)
+		if w.For, w.OnRank, w.OnLane = r.lacks(l); w.For == nothing {
+			w.For = hw.HasStopped
+		}
 		waits = append(waits, w)
 	}
 	if len(waits) > 0 {
 		e := hw.Stalled(waits, 0, r.slots(r.lanes[0], schedule.FIFO))
-		e.Code, e.Text = "stall", "no message is on its way"
+		e.Code = "stall"
+		e.Text = strings.Replace(e.Text, "no progress for 0s", "no message is on its way", 1)
 		return e
 	}
 	return r.unreceived()
@@ -162,7 +207,7 @@ func (r *run) advance(l *lane) error {
 	}
 	for !l.cursor.Done() {
 		l.program.Load(&l.cursor, &r.step)
-		if !r.registers(l) {
+		if !r.registers(l) || len(r.env.Faults) > 0 && r.struck(l) {
 			return nil
 		}
 		if err := r.callback(l); err != nil {
@@ -188,7 +233,7 @@ func (r *run) advance(l *lane) error {
 		return nil
 	}
 	r.end[l.rank] = r.now()
-	r.finish(l.rank, nil)
+	r.ends(l.rank)
 	return nil
 }
 

@@ -190,8 +190,21 @@ func (r *run) send(l *lane, d *schedule.Dest, value []byte, at unit.Time) error 
 	if r.env.Trace {
 		l.outs = mark(l.outs, c, hw.Mark{At: at, Step: int32(l.ran)})
 	}
-	r.inFlight = append(r.inFlight, m)
+	if !r.loses(l) {
+		r.inFlight = append(r.inFlight, m)
+	}
 	return nil
+}
+
+// loses reports whether a fault loses the message that a lane's callback sends first.
+func (r *run) loses(l *lane) bool {
+	for i := range r.env.Faults {
+		if r.env.Faults[i].Loses(l.rank, l.index, int32(l.ran-1)) && !l.struck[i] {
+			l.struck[i] = true
+			return true
+		}
+	}
+	return false
 }
 
 // mark records a message of a connection.

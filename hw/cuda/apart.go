@@ -58,7 +58,7 @@ func NewMachines(c Config) (*Machines, error) {
 
 // Run executes a job. It refuses steps that read or write the memory of a rank on another machine.
 func (m *Machines) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
-	env, err := job.Check()
+	env, err := job.CheckSound()
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func (e *Executor) Close() error {
 // Run executes a job. After an error the device has been freed. It cannot be freed if a call of the
 // driver does not return; the error then says so.
 func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
-	env, err := job.Check()
+	env, err := job.CheckSound()
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func (p *backend) Prepare(ctx context.Context, part *rank.Part) error {
 		}
 		for i, number := range part.Mine {
 			r := newParticipant(s, number, part)
-			r.largest = largest
+			r.largest, r.alone = largest, p.mesh != nil
 			r.clock, r.stock, r.input = p.clock, p.stock, part.Inputs[i]
 			all = append(all, r)
 		}

@@ -138,8 +138,19 @@ func (h *Host) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := h.coordinator.Run(ctx, &rank.Job{Schedule: job.Schedule, Inputs: job.Given(),
-		Env: env})
+	asked, told := &rank.Job{Schedule: job.Schedule, Inputs: job.Given(), Env: env}, false
+	if job.Done != nil {
+		asked.Done = func(rank int, err error) {
+			told = true
+			job.Done(rank, err)
+		}
+	}
+	result, err := h.coordinator.Run(ctx, asked)
+	if err != nil && job.Done != nil && !told { // it has failed before the first repetition
+		for rank := range job.Schedule.Spec.Ranks {
+			job.Done(rank, err)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

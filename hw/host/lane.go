@@ -154,6 +154,9 @@ func (l *lane) run() error {
 		for l.cursor = p.program.Walk(l.index); !l.cursor.Done(); l.cursor.Next(l.slices) {
 			p.program.Load(&l.cursor, &l.step)
 			l.math = p.MathOf(l.spot(int(p.number)), &l.step)
+			if err := l.suffers(); err != nil {
+				return err
+			}
 			l.number++
 			var err error
 			if ready, err = l.perform(ready); err != nil {
@@ -169,6 +172,12 @@ func (l *lane) run() error {
 		}
 	}
 	l.end = p.clock.Now()
+	if p.faults != nil {
+		p.still.Add(1)
+		for _, other := range p.lanes {
+			other.rouse()
+		}
+	}
 	return nil
 }
 

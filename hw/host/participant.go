@@ -47,8 +47,11 @@ type participant struct {
 	largest    int64 // largest value in a frame, in bytes
 	iterations int
 	tracing    bool
-	reload     bool   // a step may overwrite the input, so each iteration loads it
-	input      []byte // as given
+	faults     []hw.Fault
+	alone      bool         // in a process of its own
+	still      atomic.Int32 // lanes that have ended, or come to a fault that ends the rank
+	reload     bool         // a step may overwrite the input, so each iteration loads it
+	input      []byte       // as given
 
 	lanes []*lane
 	ins   []*inbound
@@ -72,7 +75,8 @@ type failure struct{ err error }
 func newParticipant(s *schedule.Schedule, number int, part *rank.Part) *participant {
 	p := &participant{Memory: rank.NewMemory(s, number), s: s, number: int32(number),
 		program: s.Program(number), slots: part.Env.Slots, iterations: part.Env.Iterations,
-		tracing: part.Env.Trace, reload: part.Reload, byIn: map[hw.Connection]*inbound{},
+		tracing: part.Env.Trace, faults: part.Env.Faults,
+		reload: part.Reload, byIn: map[hw.Connection]*inbound{},
 		byOut: map[hw.Connection]*outbound{}}
 	for i := range p.program.Lanes() {
 		p.lanes = append(p.lanes, &lane{rank: p, index: i, channel: p.program.Channel(i),
@@ -122,6 +126,7 @@ func (p *participant) connect(l *lane, s *schedule.Step) {
 func (p *participant) reset(epoch uint32) {
 	p.Memory.Reset(p.input)
 	p.left, p.round = len(p.lanes), 0
+	p.still.Store(0)
 	for _, l := range p.lanes {
 		l.reset()
 	}

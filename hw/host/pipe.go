@@ -77,6 +77,7 @@ type outbound struct {
 	sender *lane
 	far    *inbound // the other end, if in this process
 	slots  int      // capacity; 0 is any number
+	lost   bool     // a fault loses what is sent from now on
 
 	mu    sync.Mutex
 	epoch uint32    // the repetition
@@ -124,5 +125,5 @@ func (out *outbound) free() bool {
 func (out *outbound) reset(epoch uint32) {
 	out.mu.Lock()
 	defer out.mu.Unlock()
-	out.held, out.times, out.epoch = 0, nil, epoch
+	out.held, out.times, out.epoch, out.lost = 0, nil, epoch, false
 }

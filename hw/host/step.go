@@ -267,6 +267,7 @@ func (l *lane) sends(value *parcel, at unit.Time) error {
 		}
 		var err error
 		switch {
+		case l.rank.faults != nil && l.loses(i): // nor does what follows on its connection arrive
 		case d.Lands():
 			err = l.puts(d, value, l.out[i])
 		case value == nil:

@@ -65,7 +65,7 @@ func New(c Config) *Executor {
 // Run executes a schedule by messages. It refuses one-sided steps (gets, puts, multimem): MPI's
 // windows complete them at other points than a schedule does.
 func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
-	env, err := job.Check()
+	env, err := job.CheckSound()
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ type performer struct{ *Executor }
 // Run has the library execute a job. The error is a *NoCounterpart if the library lacks the
 // algorithm.
 func (p performer) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
-	env, err := job.Check()
+	env, err := job.CheckSound()
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,8 @@ func TestRefused(t *testing.T) {
 		{func(c *Call) { c.Env.Trace = true },
 			"slots and a timeline are not the library's to give"},
 		{func(c *Call) { c.Env.Timeout = -time.Second }, "an environment with numbers below 0: " +
-			"{Warmup:0 Repetitions:0 Iterations:0 Slots:0 Timeout:-1s Float32:false Trace:false}"},
+			"{Warmup:0 Repetitions:0 Iterations:0 Slots:0 Timeout:-1s Float32:false Trace:false " +
+			"Faults:[]}"},
 		{func(c *Call) { c.Inputs = nil }, "inputs of 0 ranks: 3 are expected"},
 		{func(c *Call) { c.Inputs[1] = c.Inputs[1][4:] },
 			"rank 1 has 12 bytes of input: 16 are expected"},

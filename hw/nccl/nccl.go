@@ -93,7 +93,7 @@ func describe(l *library, d *driver) (string, error) {
 //
 // Slots and Trace of the environment are ignored.
 func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
-	env, err := job.Check()
+	env, err := job.CheckSound()
 	if err != nil {
 		return nil, err
 	}

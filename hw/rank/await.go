@@ -33,6 +33,7 @@ func (s *session) send(m *member, o order) error {
 
 // await returns one report of a kind from each of some workers, indexed by worker. It fails when a
 // worker fails or is lost, when nothing makes progress for the timeout, or when the context ends.
+// It then returns the reports that have come.
 func (s *session) await(ctx context.Context, kind reportKind, of []*member) ([]report, error) {
 	reports, left := make([]report, len(s.members)), len(of)
 	s.still = 0
@@ -41,10 +42,10 @@ func (s *session) await(ctx context.Context, kind reportKind, of []*member) ([]r
 	for left > 0 {
 		select {
 		case <-ctx.Done():
-			return nil, ended(ctx)
+			return reports, ended(ctx)
 		case e := <-s.events:
 			if e.lost != nil || e.ended != nil || e.report.Kind == reportFailed {
-				return nil, s.explain(e)
+				return reports, s.explain(e)
 			}
 			m := s.members[e.worker]
 			s.still = 0
@@ -52,7 +53,7 @@ func (s *session) await(ctx context.Context, kind reportKind, of []*member) ([]r
 			case k == reportHello:
 				s.meet(&e)
 			case k != kind || reports[e.worker].Kind != 0 || !slices.Contains(of, m):
-				return nil, m.malformed("read", "report %d, which nobody awaits", k)
+				return reports, m.malformed("read", "report %d, which nobody awaits", k)
 			case k == reportReady:
 				m.ready = e.report.Ready
 				fallthrough
@@ -62,7 +63,7 @@ func (s *session) await(ctx context.Context, kind reportKind, of []*member) ([]r
 			}
 		case <-tick.C:
 			if err := s.watch(kind, of, reports); err != nil {
-				return nil, err
+				return reports, err
 			}
 		}
 	}

@@ -76,6 +76,8 @@ type Job struct {
 	// Outputs is the size of every rank's output in bytes, if there is no schedule.
 	Outputs []int64
 	Env     hw.Env // completed, as hw.Job.Check does it
+	// Done, unless nil, gets the outcome of every repetition for every rank: hw.Job.Done.
+	Done func(rank int, err error)
 }
 
 // A Coordinator has workers execute jobs. It keeps them from one job to the next. Only one
@@ -286,6 +288,7 @@ func (s *session) peers(m *member, v *survey, at []int) (all []Peer) {
 // repeat has all ranks execute one repetition. Times are converted to the coordinator's clock.
 func (s *session) repeat(ctx context.Context, job *Job) ([]Measurement, error) {
 	reports, err := s.order(ctx, order{Kind: orderGo}, reportDone, s.busy())
+	s.notify(job, reports, err)
 	if err != nil {
 		return nil, err
 	}
@@ -305,6 +308,25 @@ func (s *session) repeat(ctx context.Context, job *Job) ([]Measurement, error) {
 		}
 	}
 	return all, nil
+}
+
+// notify reports the outcome of a repetition for every rank. Where one has failed, a rank that had
+// ended before has succeeded, if that says nothing of others.
+func (s *session) notify(job *Job, reports []report, err error) {
+	if job.Done == nil {
+		return
+	}
+	for _, m := range s.busy() {
+		ended := reports != nil && reports[m.worker].Kind == reportDone && job.Schedule != nil &&
+			hw.EndsAlone(job.Schedule)
+		for _, rank := range m.mine {
+			if ended {
+				job.Done(rank, nil)
+			} else {
+				job.Done(rank, err)
+			}
+		}
+	}
 }
 
 // busy lists the workers that have ranks of the job.

@@ -129,7 +129,7 @@ func table() []row {
 		{path: "scenarios", ours: "collective dtype topology device machine unit program/lowering " +
 			"program/mesh internal/diag internal/input internal/ncclnames",
 			modules: []string{"github.com/BurntSushi/toml"}},
-		{path: "run", ours: toHW + " hw/calibrate machine internal/parallel"},
+		{path: "run", ours: toHW + " collective/calls hw/calibrate machine internal/parallel"},
 		{path: "report", ours: "algos/nccl run program scenarios collective collective/calls unit " +
 			"device schedule formats formats/dumps formats/measured compare diagnose fidelity hw " +
 			"hw/calibrate reference sim bounds proof"},

@@ -72,7 +72,7 @@ func (g *gpus) findBrackets(i int32, parts map[int32]int32) {
 				now = g.joinBracket(i, shared)
 			default:
 				now = g.newBracket(i, m, e.step.Round)
-				g.brackets[now].Call, parts[l.part] = l.part, now
+				g.brackets[now].Call, parts[l.part] = model.CallOf(l.part, m), now
 			}
 		}
 		if now >= 0 {

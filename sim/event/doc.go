@@ -38,7 +38,7 @@
 //
 // What only some runs have stands beside the loop: repeater (steps that are the same again), ahead
 // and rendezvous (what is sent early, or asked for), branches (multimem), gpus, row (calls in a
-// row), and period.
+// row), faults, and period.
 //
 // Package model alone defines how long things take and which comes first. Of a run that is to be
 // logged, the engine writes only times (log.go, logway.go), and little more of brackets and kernels
@@ -56,8 +56,8 @@
 //	links: link.go requests.go packet.go uncontended.go flow.go flowwatch.go forward.go
 //	ahead: stream.go backlog.go rendezvous.go multimem.go
 //	gpus: gpu.go brackets.go launch.go kernels.go gpuwatch.go
-//	lanes: lane.go step.go sizes.go repeat.go calls.go
-//	loop: engine.go loop.go progress.go stall.go period.go snapshot.go
+//	lanes: lane.go step.go faults.go sizes.go repeat.go calls.go
+//	loop: engine.go loop.go progress.go stall.go hang.go period.go snapshot.go
 //	reading: expandrecord.go expandcount.go expandway.go expandwhy.go expandmessage.go
 //	  expandshare.go expandlane.go expand.go
 package event

@@ -125,6 +125,7 @@ type engine struct {
 	flows flows // under fluid sharing, and over memories
 	log   writer
 
+	faults     faults     // on ranks
 	repeats    repeater   // of steps that loops carry out again
 	ahead      ahead      // what lanes have sent that has not left
 	rendezvous rendezvous // of messages that are asked for
@@ -137,6 +138,7 @@ type engine struct {
 func newEngine(s *schedule.Schedule, env *model.Env) *engine {
 	e := &engine{job: newJob(s, env)}
 	e.lanes = newLanes(&e.job)
+	e.faults = newFaults(e)
 	e.links = newLinks(&e.network, e.isFluid)
 	e.conns = newConnections(&e.rules, int(e.lanes.len()))
 	e.ahead, e.rendezvous, e.branches = newAhead(e), newRendezvous(e), branches{e: e}
@@ -177,6 +179,7 @@ func (e *engine) finished() *model.Totals {
 		r.LinkBusy[i], r.LinkLoad[i] = l.busy, l.load
 		r.LinkBytes += l.load
 	}
+	r.Struck = e.faults.hit()
 	e.report(runEnds, 0, 0, r.Time)
 	return r
 }

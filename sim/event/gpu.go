@@ -83,6 +83,7 @@ const (
 	waveEnds                   // a wave
 	flowBegins                 // a message over a memory
 	waveBegins                 // a wave of a kernel whose bracket has places
+	rankGoesOn                 // a rank that a fault has held
 )
 
 func (g *gpus) at(t unit.Time, what dueKind, item int32) {
@@ -150,4 +151,5 @@ func (g *gpus) giveOut(now unit.Time) bool {
 var happens = [...]func(g *gpus, item int32, now unit.Time){
 	claimComes: (*gpus).come, bracketEnds: (*gpus).endBracket, waveEnds: (*gpus).endWave,
 	flowBegins: (*gpus).beginFlow, waveBegins: (*gpus).beginWave,
+	rankGoesOn: func(g *gpus, rank int32, _ unit.Time) { g.markDirty(rank) },
 }

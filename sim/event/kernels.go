@@ -75,6 +75,9 @@ func (g *gpus) moves(grid *model.Grid) bool {
 // placeGrid gives the blocks of a kernel places, and reports whether all have had one.
 func (g *gpus) placeGrid(number int32, now unit.Time) bool {
 	c := g.claims.At(number)
+	if !c.begun && g.isHeld(c.rank, now, rankGoesOn, c.rank) {
+		return false
+	}
 	r, left := &g.ranks[c.rank], c.grid.Blocks-c.placed
 	w := g.newWave(wave{claim: number, lane: c.lane, message: -1})
 	sms := model.Place(r.free, model.BlockShare(c.perSM), left, g.waves.At(w).sms)
@@ -201,6 +204,9 @@ func (g *gpus) beginKernel(number int32, now unit.Time) {
 	e.programs[l.rank].Load(&l.cursor, &e.step)
 	e.totals.Steps++
 	start := model.Later(c.ready, model.Moment{T: now})
+	if e.faults.isOn() {
+		e.faults.count(c.lane, start)
+	}
 	l.waits, l.sends, l.pending = forStep, -1, 1
 	l.isPost = e.step.Post && l.cursor.Last(l.slices)
 	l.until, e.moved, l.named, l.receives = start, 0, l.named[:0], 0

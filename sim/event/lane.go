@@ -147,7 +147,11 @@ func (e *engine) runLanes() error {
 			e.repeats.repeat(i)
 		} else {
 			e.programs[l.rank].Load(&l.cursor, &e.step)
-			if start, known := e.start(i); known {
+			start, known := e.start(i)
+			if known && e.faults.isOn() {
+				start, known = e.faults.resumes(l.rank, start)
+			}
+			if known {
 				if err := e.perform(i, start); err != nil {
 					return err
 				}

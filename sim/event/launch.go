@@ -168,6 +168,9 @@ func (g *gpus) claimPlaces(number int32) {
 func (g *gpus) come(number int32, now unit.Time) {
 	c := g.claims.At(number)
 	if c.bracket < 0 && !g.needsPlaces(c) {
+		if g.isHeld(c.rank, now, claimComes, number) {
+			return
+		}
 		g.beginKernel(number, now)
 		g.endKernel(number, now)
 		return
@@ -185,6 +188,19 @@ func (g *gpus) come(number int32, now unit.Time) {
 	})
 	*list = slices.Insert(*list, i, number)
 	g.markDirty(c.rank)
+}
+
+// isHeld reports whether a fault holds what a rank could begin at an instant. Where it is only
+// late, this is due again afterwards.
+func (g *gpus) isHeld(rank int32, now unit.Time, again dueKind, item int32) bool {
+	if !g.e.faults.isOn() {
+		return false
+	}
+	at, goesOn := g.e.faults.resumes(rank, model.Moment{T: now})
+	if goesOn && at.T > now {
+		g.at(at.T, again, item)
+	}
+	return !goesOn || at.T > now
 }
 
 // markDirty remembers that a rank has something to give out.

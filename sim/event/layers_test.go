@@ -17,7 +17,7 @@ import (
 var layers = map[string][]string{"lanes": {"lanes"}, "conns": {"connections"}, "links": {"links"},
 	"flows": {"flows"}, "log": {"writer", "reader"}, "repeats": {"repeater"}, "ahead": {"ahead"},
 	"rendezvous": {"rendezvous"}, "branches": {"branches"}, "row": {"row"}, "period": {"period"},
-	"gpu": {"gpus", "gpuWatch", "reader"}}
+	"gpu": {"gpus", "gpuWatch", "reader"}, "faults": {"faults"}}
 
 // TestLayers holds that no layer touches the fields of another: it calls its methods.
 func TestLayers(t *testing.T) {

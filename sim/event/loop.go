@@ -85,6 +85,9 @@ func (e *engine) happen(now unit.Time) bool {
 // ended returns the error of a run in which nothing happens any more, if there is one.
 func (e *engine) ended() error {
 	if !e.lanes.areOver() {
+		if e.faults.any() {
+			return e.faults.hang()
+		}
 		return (&stalled{e}).find()
 	}
 	return e.unreceived()

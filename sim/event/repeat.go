@@ -43,8 +43,8 @@ type repeater struct {
 // newRepeater finds whether steps may be kept in this run.
 func newRepeater(e *engine) repeater {
 	s := e.rules.Schedule
-	return repeater{e: e, isOff: e.gpu != nil || e.ahead.hasStreams() || s.Parts() != nil ||
-		s.Teams() != nil}
+	return repeater{e: e, isOff: e.gpu != nil || e.faults.isOn() || e.ahead.hasStreams() ||
+		s.Parts() != nil || s.Teams() != nil}
 }
 
 // isOn reports whether steps may be kept.

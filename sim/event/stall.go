@@ -26,7 +26,7 @@ func (s *stalled) find() error {
 	return err
 }
 
-// target returns the lane that would have to go on first, before lane i can.
+// target returns the lane that would have to go on first, before lane i can; −1 for none.
 func (s *stalled) target(i int32) int32 {
 	e := s.e
 	l := e.lanes.at(i)
@@ -46,12 +46,16 @@ func (s *stalled) target(i int32) int32 {
 			return e.conns.at(e.conns.message(m).conn).dst
 		}
 	}
-	panic("sim: nothing is left to do and a lane waits for something that is under way")
+	return -1
 }
 
 // waitsOn returns the lane that a lane waits for, −1 if that has come to its end.
 func (s *stalled) waitsOn(i int32) int32 {
-	if on := s.target(i); s.e.lanes.at(on).waits != forEver {
+	on := s.target(i)
+	if on < 0 {
+		panic("sim: nothing is left to do and a lane waits for something that is under way")
+	}
+	if s.e.lanes.at(on).waits != forEver {
 		return on
 	}
 	return -1
@@ -63,6 +67,9 @@ func (s *stalled) describe(i int32) schedule.Waiting {
 	l := e.lanes.at(i)
 	e.programs[l.rank].Load(&l.cursor, &e.step)
 	on := s.target(i)
+	if on < 0 { // its own bracket, which a fault holds
+		on = i
+	}
 	w := schedule.Waiting{Rank: int(l.rank), Lane: int(i - e.first[l.rank]),
 		Step: int(l.cursor.Step), Name: e.step.Name(), Chunk: e.step.Chunk(),
 		OnRank: int(e.lanes.at(on).rank), OnLane: int(on - e.first[e.lanes.at(on).rank])}

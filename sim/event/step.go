@@ -21,6 +21,9 @@ func (e *engine) perform(i int32, start model.Moment) error {
 	e.moved = e.size(l)
 	l.isPost = s.Post && l.cursor.Last(l.slices)
 	l.until = start.Plus(e.cost(i))
+	if e.faults.isOn() {
+		e.faults.count(i, start)
+	}
 	if e.gpu != nil {
 		e.gpu.stepBegins(i)
 	}
@@ -35,6 +38,9 @@ func (e *engine) perform(i int32, start model.Moment) error {
 	e.receive(l)
 	if err := e.prepare(i); err != nil {
 		return err
+	}
+	if e.faults.isOn() {
+		e.faults.lose(i)
 	}
 	if gets == 0 {
 		e.send(i, l.until)

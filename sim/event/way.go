@@ -63,6 +63,9 @@ func (e *engine) arrived(m int32, at model.Moment) {
 		e.conns.drop(m)
 		e.oneDone(lane, at)
 	default:
+		if e.faults.isOn() && e.faults.isLost(m) {
+			return
+		}
 		at = e.conns.arrives(m, at)
 		x.at, x.isHere = at, true
 		c := e.conns.at(x.conn)

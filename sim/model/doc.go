@@ -34,6 +34,7 @@
 //	reuse of a matmul's operands in the cache     Grid.Bytes                decision 18
 //	memory                                        Network.AddMemory, CapOf  decision 18
 //	steps that take no time                       IsFree                    decision 18
+//	faults                                        Fault, Hang               docs/faults.md
 //	links and routes                              Network                   docs/time.md
 //	the results of a run                          Totals, Log               docs/time.md
 //
@@ -46,7 +47,7 @@
 // From below; a file uses names of its own layer and of those before it.
 //
 //	time: moment.go tie.go
-//	environment: network.go env.go cutting.go
+//	environment: network.go fault.go env.go cutting.go
 //	rules: rules.go eager.go gpu.go
 //	kernels: grid.go tiling.go cache.go cut.go
 //	links: fifo.go fluid.go multimem.go

@@ -31,6 +31,8 @@ type Env struct {
 	// lane's own pace; not those of its links), rounded up. It is in millionths: 1 500 000 is half as
 	// slow again. Nil: 1 for all.
 	Slowdown []unit.Share
+	// Faults holds what goes wrong on ranks, by time; a run with faults is that of package event.
+	Faults []Fault
 	// FreeCompute makes compute steps cost nothing but the overhead, for what-if questions.
 	FreeCompute bool
 	// Progress is called now and then with the number of sub-steps that have ended, by engines that
@@ -104,6 +106,9 @@ func (env *Env) Validate(s *schedule.Schedule) error {
 		return err
 	}
 	if err := env.Device.Validate(); err != nil {
+		return err
+	}
+	if err := env.validateFaults(ranks); err != nil {
 		return err
 	}
 	return env.validateRanks(ranks)

@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"collsim/schedule"
@@ -36,6 +37,15 @@ type Launched struct {
 	Graph                     int32 // 0: none
 	Order                     int32 // among those of its rank, from 0: set by Launch
 	Issued                    unit.Time
+}
+
+// CallOf returns the number of the launch of a part's bracket: the part's own, or behind those of
+// all parts that of the launch which it shares.
+func CallOf(part int32, mark *schedule.Launch) int32 {
+	if mark.Together > 0 {
+		return math.MaxInt32 - mark.Together
+	}
+	return part
 }
 
 // Launch sets the time at which the host of a rank issues each bracket, and returns when it has

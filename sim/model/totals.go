@@ -19,6 +19,9 @@ type Totals struct {
 	LinkBusy []unit.Time
 	LinkLoad []unit.Bytes // the bytes that each link has carried, by index
 
+	// Struck says, by fault of the environment, whether its rank was not at its end before.
+	Struck []bool
+
 	// Folded, unless nil, has the results of ranks and links by class. Then LaneEnd, LinkBusy and
 	// LinkLoad are nil.
 	Folded *Folded

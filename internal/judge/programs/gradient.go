@@ -168,6 +168,8 @@ func (k *kernel) transposed(a *account, operand int, in []*tensor, g *tensor) (*
 		return k.scale(a, g, x.typ)
 	case "expand":
 		return total(a, g, k.axis, x.typ, false)
+	case "pad":
+		return &tensor{x.typ, x.shape, g.list[:len(x.list)]}, nil
 	case "move":
 		r := zeros(x.typ, x.shape)
 		places := zeros(x.typ, x.shape)
@@ -264,11 +266,31 @@ func (b *gradients) call(o *op, team []int) error {
 		t := pointwise(in[i].shape, in[i].typ, func(x int) number {
 			return number{f: b.carried(c, terms[i][x], in[i].typ, len(team))}
 		})
+		if c.takesSplits() && !b.sentAlone(o.in[0]) { // what is not sent contributes nothing
+			if t, err = padded(t, b.values[o.in[0]][rank].shape[0]); err != nil {
+				return err
+			}
+		}
 		if err := b.contribute(o.in[0], rank, t); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// sentAlone reports whether a given tensor stands for what one call sends of it: nothing else reads
+// it, and no op its gradient. Its gradient then has the rows that are sent.
+func (b *gradients) sentAlone(name string) bool {
+	written, read := b.uses(true)
+	readers := 0
+	for i := range b.ops {
+		for _, in := range b.ops[i].in {
+			if in == name {
+				readers++
+			}
+		}
+	}
+	return written[name] == 0 && readers == 1 && read[name+gradientSuffix] == 0
 }
 
 // carried combines the gradients of all results that an element contributes to.

@@ -13,7 +13,7 @@ type kernel struct {
 	name                   string
 	transposeA, transposeB bool
 	resultScale            bool
-	axis, times            int
+	axis, times, rows      int
 	by                     float64
 	numbers                map[string]float64 // of a layer
 	over                   string             // the group of a shard
@@ -26,7 +26,7 @@ func parseKernel(text string) (*kernel, error) {
 	takes, known := map[string][]string{"matmul": {"transpose"},
 		"scaled_matmul": {"result-scale"}, "add": nil, "cast": nil, "sum": {"axis"},
 		"mean": {"axis"}, "move": {"axis"}, "expand": {"axis", "times"},
-		"scale": {"by"}, "opaque": nil}[k.name]
+		"scale": {"by"}, "pad": {"rows"}, "opaque": nil}[k.name]
 	if l, is := layers()[k.name]; is {
 		return k, parseLayer(l, k, words[1:])
 	}
@@ -52,6 +52,8 @@ func parseKernel(text string) (*kernel, error) {
 			k.transposeA, k.transposeB = value != "b", value != "a"
 		case "axis":
 			k.axis, err = strconv.Atoi(value)
+		case "rows":
+			k.rows, err = strconv.Atoi(value)
 		case "times":
 			k.times, err = strconv.Atoi(value)
 		case "by":
@@ -113,6 +115,8 @@ func (k *kernel) do(a *account, in []*tensor, out numberType) (*tensor, error) {
 		return moved(x, k.axis), nil
 	case "expand":
 		return expanded(x, k.axis, k.times)
+	case "pad":
+		return padded(x, int64(k.rows))
 	}
 	return total(a, x, k.axis, out, k.name == "mean")
 }
@@ -266,6 +270,16 @@ func expanded(x *tensor, axis, times int) (*tensor, error) {
 	return pointwise(shape, x.typ, func(i int) number {
 		return x.list[int64(i)/(inner*int64(times))*inner+int64(i)%inner]
 	}), nil
+}
+
+// padded returns the tensor with rows of zeros behind its own.
+func padded(x *tensor, rows int64) (*tensor, error) {
+	if len(x.shape) == 0 || x.shape[0] > rows {
+		return nil, fmt.Errorf("the shape %v has more rows than %d", x.shape, rows)
+	}
+	t := zeros(x.typ, with(x.shape, 0, rows))
+	copy(t.list, x.list)
+	return t, nil
 }
 
 // total returns the sum or the mean over an axis, which it removes.

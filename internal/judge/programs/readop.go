@@ -34,7 +34,7 @@ func (p *Program) readOps(tables []table) {
 // readOp reads a repetition of an op. An op with several results becomes one op for each.
 func (p *Program) readOp(t table, number, i, times int, before map[string]bool) {
 	t.only("repeat", "loop", "name", "call", "kernel", "backward", "in", "out", "dtype", "shape",
-		"group", "stream", "algorithm", "async", "after", "enabled")
+		"group", "stream", "algorithm", "async", "after", "wait", "enabled")
 	name := value(t, "name", "")
 	if name == "" {
 		if name = fmt.Sprintf("op %d", number); times > 1 {
@@ -56,6 +56,14 @@ func (p *Program) readOp(t table, number, i, times int, before map[string]bool) 
 	}
 	if of, there := t.data["shape"]; there {
 		o.shape = t.whole("shape", of)
+	}
+	if waits := list("wait"); len(waits) > 0 { // it changes no value
+		for _, name := range waits {
+			if !before[name] {
+				t.fail("wait for %q, which is no op before it", name)
+			}
+		}
+		return
 	}
 	if p.readWork(t, &o); *t.err != nil {
 		return

@@ -35,7 +35,7 @@ type tensor struct {
 // An op is the table of an op.
 type op struct {
 	name, call, kernel, typ  string
-	in, out, after           []string
+	in, out, after, wait     []string
 	group, stream, algorithm string
 	async                    bool
 	shape                    []int64 // of an opaque kernel's result
@@ -113,7 +113,7 @@ func (o *op) write(line func(key, value string), b *strings.Builder) {
 	for _, s := range []struct {
 		key   string
 		names []string
-	}{{"in", o.in}, {"out", o.out}, {"after", o.after}} {
+	}{{"in", o.in}, {"out", o.out}, {"after", o.after}, {"wait", o.wait}} {
 		if len(s.names) > 0 {
 			line(s.key, `["`+strings.Join(s.names, `", "`)+`"]`)
 		}

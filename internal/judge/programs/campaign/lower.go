@@ -170,6 +170,7 @@ func programOf(d *draft) *program.Program {
 	}
 	for _, o := range d.ops {
 		of := program.Op{Name: o.name, Call: o.call, Kernel: o.kernel, In: o.in, After: o.after,
+			Wait:  o.wait,
 			Group: o.group, Stream: o.stream, Algorithm: o.algorithm, Async: o.async,
 			Shape: o.shape}
 		switch len(o.out) {

@@ -24,6 +24,7 @@ type kind struct {
 	tensor
 	has     []bool
 	ragged  bool
+	roots   []int // ranks that have all of a ragged tensor
 	written bool
 }
 
@@ -153,7 +154,9 @@ func (a *author) begin() op {
 	o := op{name: fmt.Sprintf("op%d", len(a.ops)),
 		stream: pick(a.luck, "", "", "", "s1", "s2")}
 	if len(a.ops) > 0 && a.chance(5) {
-		o.after = []string{pick(a.luck, a.ops...).name}
+		if before := pick(a.luck, a.ops...); before.wait == nil {
+			o.after = []string{before.name}
+		}
 	}
 	return o
 }
@@ -187,7 +190,7 @@ func (a *author) end(o op, shape []int64, typ string, ranks []int, ragged bool) 
 
 // some adds an op, or a group of ops that passes look for.
 func (a *author) some() {
-	switch a.luck.IntN(12) {
+	switch a.luck.IntN(15) {
 	case 0:
 		a.gatherThenMultiply()
 	case 1:
@@ -198,8 +201,25 @@ func (a *author) some() {
 		a.list()
 	case 5, 6, 7:
 		a.kernel()
+	case 8:
+		a.rootOnly()
+	case 9:
+		a.experts()
+	case 10:
+		a.wait()
 	default:
 		a.call(pick(a.luck, collective.Kinds()...))
+	}
+}
+
+// wait adds a wait for an op, if there is one.
+func (a *author) wait() {
+	if len(a.ops) == 0 {
+		return
+	}
+	if of := pick(a.luck, a.ops...); of.wait == nil {
+		a.ops = append(a.ops, op{name: fmt.Sprintf("op%d", len(a.ops)), wait: []string{of.name},
+			stream: pick(a.luck, "", "", "comm", "s1")})
 	}
 }
 

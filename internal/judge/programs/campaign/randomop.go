@@ -38,9 +38,7 @@ func (a *author) kernel() {
 	default:
 		shape = a.unary(&o, x)
 	}
-	// If no rank of a kernel has its operand, the length of the gradient is undefined: no rank has
-	// either.
-	if shape == nil || a.gradient && x.ragged && group != "" {
+	if shape == nil {
 		return
 	}
 	ragged := x.ragged && slices.Equal(shape[1:], x.shape[1:])
@@ -50,6 +48,9 @@ func (a *author) kernel() {
 		o.out = []string{a.result(shape, x.typ, nil)}
 	}
 	a.end(o, shape, x.typ, ranks, ragged)
+	if ragged {
+		a.known[o.out[0]].roots = x.roots
+	}
 }
 
 // opaque makes an op an opaque kernel of one or two tensors that writes a result of another shape,
@@ -65,28 +66,6 @@ func (a *author) opaque(o *op, x *kind, ranks []int) []int64 {
 	}
 	o.shape = []int64{pick(a.luck, 4, x.shape[0], 2*int64(a.ranks)), 4}
 	return o.shape
-}
-
-// shard makes an op one that keeps a part of a tensor, by the place of a rank in a team, and
-// returns the shape of that.
-func (a *author) shard(o *op, x *kind, ranks []int) []int64 {
-	over, n := "all", a.ranks
-	if len(a.groups) > 0 && a.chance(2) {
-		g := pick(a.luck, a.groups...)
-		in := slices.Concat(g.teams...)
-		if slices.ContainsFunc(ranks, func(r int) bool { return !slices.Contains(in, r) }) {
-			return nil
-		}
-		over, n = g.name, len(g.teams[0])
-	}
-	axis := a.luck.IntN(len(x.shape))
-	if x.ragged || !strings.Contains(x.typ, "float") || x.shape[axis]%int64(n) != 0 {
-		return nil
-	}
-	shape := slices.Clone(x.shape)
-	shape[axis] /= int64(n)
-	o.kernel = fmt.Sprintf("shard axis=%d over=%s", axis, over)
-	return shape
 }
 
 // matmul makes an op a matmul with a matrix on these ranks, and returns the result's shape.
@@ -174,8 +153,7 @@ func (a *author) call(k collective.Kind) {
 	o := a.begin()
 	o.group, o.async = group, a.chance(2)
 	o.algorithm = a.algorithm(k)
-	o.call = k.String()
-	if k == collective.Barrier {
+	if o.call = k.String(); k == collective.Barrier {
 		a.ops = append(a.ops, o)
 		return
 	}
@@ -187,12 +165,12 @@ func (a *author) call(k collective.Kind) {
 	ranks := slices.Concat(teams...)
 	readers := ranks
 	if k == collective.Broadcast || k == collective.Scatter {
-		readers = nil
-		for _, team := range teams {
-			readers = append(readers, team[root])
-		}
+		readers = rootsOf(teams, root)
 	}
-	x := a.any(func(t *kind) bool { return t.on(readers) && !t.ragged && t.shape[0] > 0 })
+	x := a.any(func(t *kind) bool {
+		isWhole := !t.ragged || len(readers) < len(ranks) && t.hasAll(readers)
+		return t.on(readers) && isWhole && t.shape[0] > 0
+	})
 	if x == nil {
 		return
 	}
@@ -201,7 +179,7 @@ func (a *author) call(k collective.Kind) {
 		o.call += a.operator(n)
 	}
 	o.in = []string{x.name}
-	var fits bool
+	fits := false
 	if k.Splits() {
 		fits, ragged = a.split(&o, k, shape, n)
 	} else {
@@ -211,9 +189,9 @@ func (a *author) call(k collective.Kind) {
 	if size := collective.Shape(shape).Elements(); !fits || size > 500 {
 		return
 	}
-	var place *kind
-	if k == collective.AllReduce || k == collective.Broadcast {
-		place = x
+	place := x
+	if k != collective.AllReduce && k != collective.Broadcast {
+		place = nil
 	}
 	if ragged {
 		o.out = []string{fmt.Sprintf("t%d", len(a.known))}
@@ -225,6 +203,22 @@ func (a *author) call(k collective.Kind) {
 		return
 	}
 	a.end(o, shape, x.typ, ranks, ragged)
+	if k == collective.Reduce || k == collective.Gather {
+		a.known[o.out[0]].roots = rootsOf(teams, root)
+	}
+}
+
+// rootsOf returns the rank at one place of each team.
+func rootsOf(teams [][]int, root int) (ranks []int) {
+	for _, team := range teams {
+		ranks = append(ranks, team[root])
+	}
+	return ranks
+}
+
+// hasAll reports whether all of these ranks have all of a ragged tensor.
+func (k *kind) hasAll(ranks []int) bool {
+	return !slices.ContainsFunc(ranks, func(rank int) bool { return !slices.Contains(k.roots, rank) })
 }
 
 // along computes the shape of a call's result, perhaps along another axis than the first.
@@ -277,11 +271,6 @@ func (a *author) split(o *op, k collective.Kind, shape []int64, n int) (fits, ra
 			row[i] = a.luck.Int64N(length + 1)
 		}
 		row[a.luck.IntN(n)] = length
-		for i := range row {
-			if a.gradient { // the gradient of unsent elements is unknown
-				row[i] = length
-			}
-		}
 		rows = [][]int64{row}
 		shape[0] = 0
 		for _, m := range row {
@@ -295,7 +284,7 @@ func (a *author) split(o *op, k collective.Kind, shape []int64, n int) (fits, ra
 		whole := a.luck.IntN(n)
 		for i := range n {
 			most := length
-			if i != whole && !a.gradient {
+			if i != whole {
 				most = a.luck.Int64N(length + 1)
 			}
 			rows = append(rows, shares(most))

@@ -71,9 +71,9 @@ func (d *draft) without(i int) *draft {
 	p.ops = slices.Delete(p.ops, i, i+1)
 	for k := range p.ops {
 		o := &p.ops[k]
-		o.after = slices.DeleteFunc(slices.Clone(o.after), func(name string) bool {
-			return name == gone.name
-		})
+		isGone := func(name string) bool { return name == gone.name }
+		o.after = slices.DeleteFunc(slices.Clone(o.after), isGone)
+		o.wait = slices.DeleteFunc(slices.Clone(o.wait), isGone)
 	}
 	for _, name := range gone.out {
 		uses := slices.ContainsFunc(p.ops, func(o op) bool { return slices.Contains(o.in, name) })
