@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { os.Exit(tier.Main(m)) }
 
 // TestConformance holds every algorithm to the suite.
 func TestConformance(t *testing.T) {
-	for _, a := range algos.Table() {
+	for _, a := range append(algos.Table(), algos.Further()...) {
 		t.Run(fmt.Sprintf("%v/%s", a.Kinds[0], a.Name), func(t *testing.T) {
 			algostest.Test(t, a)
 		})

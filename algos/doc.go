@@ -21,7 +21,7 @@
 //	costs: cost.go closedform.go
 //	ranks: common.go fold.go tree.go
 //	kinds: all_*.go barrier_*.go broadcast_*.go gather_*.go reduce_*.go scatter_*.go send_*.go
-//	  low_contention.go
+//	  low_contention.go circulant.go exchange.go swing.go k_bruck.go
 //	derived: transposed.go
 //	table: table.go
 package algos

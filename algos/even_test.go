@@ -15,7 +15,7 @@ import (
 // TestEven: what says that all ranks do as much keeps to it, also where Build asks but two of them.
 func TestEven(t *testing.T) {
 	tried, several := 0, tier.Of([]int{2, 3, 8, 17, 65}, []int{2, 3, 8, 17, 65, 128})
-	for _, a := range algos.Table() {
+	for _, a := range append(algos.Table(), algos.Further()...) {
 		if !a.Even {
 			continue
 		}

@@ -50,7 +50,7 @@ func (e *exchange) scatter(l *Lane) {
 	}
 }
 
-// exchangeRounds lists the rounds of an exchange of p ranks, each of which doubles what a rank has.
+// exchangeRounds lists the rounds of an exchange of p ranks: what a rank has doubles in each.
 func exchangeRounds(p, sums int) (list []Round) {
 	for n := 1; n < p; n *= 2 {
 		list = append(list, Round{Times: 1, Blocks: n, Sums: sums})
@@ -58,7 +58,7 @@ func exchangeRounds(p, sums int) (list []Round) {
 	return list
 }
 
-// onlyPowersOf2 is Algorithm.Ranks of what is for powers of two.
+// onlyPowersOf2 returns what is expected in place of another number of ranks (Algorithm.Ranks).
 func onlyPowersOf2(ranks int) string {
 	if powerOf2(ranks) {
 		return ""

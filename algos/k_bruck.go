@@ -15,12 +15,11 @@ import (
 // Bruck, Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for all-to-all communications in
 // multiport message-passing systems", IEEE TPDS 8(11), 1997: concatenation with k − 1 ports.
 var kBruckAllGather = Algorithm{
-	Name:    "k-bruck",
-	Kinds:   []collective.Kind{collective.AllGather, collective.AllGatherV},
-	About:   "fetches from radix − 1 ranks a round, at multiples of 1, radix, radix², …",
-	When:    "short blocks where a latency costs more than sending several messages",
-	Source:  "Bruck et al. 1997, concatenation; MPICH, Open MPI",
-	Formula: "⌈log_radix p⌉·α + (p−1)/p·n·β",
+	Name:   "k-bruck",
+	Kinds:  []collective.Kind{collective.AllGather, collective.AllGatherV},
+	About:  "fetches from radix − 1 ranks a round, at multiples of 1, radix, radix², …",
+	When:   "short blocks where a latency costs more than sending several messages",
+	Source: "Bruck et al. 1997, concatenation; MPICH, Open MPI",
 	Params: []Param{{Name: "radix", Value: "4", Tries: []string{"4", "8"},
 		About: "how many times as many blocks a rank has after every round, 2 or more"}},
 	Bind: func(a Algorithm, _ int, param func(string) string) (Algorithm, error) {

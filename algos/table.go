@@ -8,40 +8,30 @@ import (
 	"collsim/collective"
 )
 
-// Table lists all algorithms, by the first of their kinds and then by name.
+// Table lists the algorithms that stand for a kind, by the first of their kinds and then by name.
 func Table() []Algorithm {
 	return []Algorithm{
 		binomialAllReduce,
-		circulantAllReduce,
 		doubleBinaryTreeAllReduce,
 		hierarchicalAllReduce,
 		oneShotAllReduce,
 		rabenseifnerAllReduce,
 		recursiveDoublingAllReduce,
 		ringAllReduce,
-		swingAllReduce,
-		swingLatencyAllReduce,
 		twoShotAllReduce,
 
 		bruckAllGather,
-		circulantAllGather,
 		directAllGather,
-		kBruckAllGather,
 		lowContentionAllGather,
-		neighborExchangeAllGather,
 		pairwiseAllGather,
 		recursiveDoublingAllGather,
 		ringAllGather,
-		sparbitAllGather,
-		swingAllGather,
 
-		circulantReduceScatter,
 		directReduceScatter,
 		lowContentionReduceScatter,
 		pairwiseReduceScatter,
 		recursiveHalvingReduceScatter,
 		ringReduceScatter,
-		swingReduceScatter,
 
 		binomialBroadcast,
 		chainBroadcast,
@@ -70,14 +60,35 @@ func Table() []Algorithm {
 	}
 }
 
-// ForKind lists the algorithms of a kind, by name.
+// Further lists algorithms that are used by name alone: no search over a kind's algorithms tries
+// them. They are in the order of Table.
+func Further() []Algorithm {
+	return []Algorithm{
+		circulantAllReduce,
+		swingAllReduce,
+		swingLatencyAllReduce,
+
+		circulantAllGather,
+		kBruckAllGather,
+		neighborExchangeAllGather,
+		sparbitAllGather,
+		swingAllGather,
+
+		circulantReduceScatter,
+		swingReduceScatter,
+	}
+}
+
+// ForKind lists the algorithms of a kind in Table, by name.
 func ForKind(k collective.Kind) []Algorithm {
 	return slices.DeleteFunc(Table(), func(a Algorithm) bool { return !a.Does(k) })
 }
 
 // Find returns the algorithm of a kind with a name; "-" and "_" are the same. If there is none, the
 // error names the nearest ones, and the kinds that have an algorithm of that name.
-func Find(k collective.Kind, name string) (Algorithm, error) { return FindIn(Table(), k, name) }
+func Find(k collective.Kind, name string) (Algorithm, error) {
+	return FindIn(append(Table(), Further()...), k, name)
+}
 
 // FindIn looks up a name as Find does, in another table of algorithms.
 func FindIn(table []Algorithm, k collective.Kind, name string) (Algorithm, error) {

@@ -34,15 +34,15 @@ type Skip struct {
 	Why   string
 }
 
-// Algorithms lists the algorithms that a scenario may name: ours, for which "all" and "fastest"
-// stand, and then those of libraries, which begin with the library's name and a colon.
+// Algorithms lists the algorithms that a scenario may name: ours, and then those of libraries, which
+// begin with the library's name and a colon. "all" and "fastest" stand for algos.Table alone.
 func Algorithms() []algos.Algorithm {
 	return slices.Clone(algorithms())
 }
 
 // algorithms is the table of Algorithms, which nobody changes.
 var algorithms = sync.OnceValue(func() []algos.Algorithm {
-	return slices.Concat(algos.Table(), nccl.Table(), openmpi.Table())
+	return slices.Concat(algos.Table(), algos.Further(), nccl.Table(), openmpi.Table())
 })
 
 // find returns the algorithm of a kind by its name: ours, or a library's where the name has a

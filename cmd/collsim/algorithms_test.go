@@ -82,6 +82,10 @@ func TestAlgorithmsDocument(t *testing.T) {
 			describe(t, &b, a)
 		}
 	}
+	b.WriteString(aboutFurther)
+	for _, a := range algos.Further() {
+		describe(t, &b, a)
+	}
 	libraries(&b)
 	path := filepath.Join(repository(t), "docs", "algorithms.md")
 	if *update {
@@ -127,6 +131,12 @@ several nodes, messages inside of a node are cut as those between. Of CollNet th
 
 `
 
+const aboutFurther = `
+## By name alone
+
+Algorithms that a scenario gets by naming them: "all" and "fastest" do not try them.
+`
+
 const aboutOpenMPI = `
 ## Open MPI's own
 
@@ -143,7 +153,7 @@ what the library chooses by itself, on one host; the heading says what that was,
 
 // libraries writes the tables of the algorithms of libraries.
 func libraries(b *strings.Builder) {
-	all := run.Algorithms()[len(algos.Table()):]
+	all := run.Algorithms()[len(algos.Table())+len(algos.Further()):]
 	theirs := slices.IndexFunc(all, func(a algos.Algorithm) bool {
 		return strings.HasPrefix(a.Name, openmpi.Prefix)
 	})

@@ -73,8 +73,6 @@ func thatMove() []counterpart {
 	return []counterpart{
 		{collective.AllGather, "bruck", has("allgather", "bruck"), always,
 			"the same messages; blocks are shifted to where they belong at the end"},
-		{collective.AllGather, "neighbor-exchange", has("allgather", "neighbor"), always,
-			"the same messages"},
 		{collective.AllGather, "recursive-doubling", has("allgather", "recursive_doubling"), powersOf2,
 			"the same messages; else the library's is Bruck's, ours folds"},
 		{collective.AllGather, "ring", has("allgather", "ring"), always, "the same messages"},

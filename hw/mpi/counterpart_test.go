@@ -40,10 +40,6 @@ func TestCounterparts(t *testing.T) {
 				spec.Count = count
 			}
 			s, err := a.Build(spec, algos.Options{})
-			var unfit *algos.Unfit
-			if errors.As(err, &unfit) {
-				continue
-			}
 			require.NoError(t, err)
 			c, err := Counterpart(s)
 			if err != nil {
