@@ -35,7 +35,7 @@ type Skip struct {
 }
 
 // Algorithms lists the algorithms that a scenario may name: ours, and then those of libraries, which
-// begin with the library's name and a colon. "all" and "fastest" stand for algos.Table alone.
+// begin with the library's name and a colon. "all" and "fastest" stand for algos.Table.
 func Algorithms() []algos.Algorithm {
 	return slices.Clone(algorithms())
 }
