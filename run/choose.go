@@ -34,8 +34,8 @@ type Skip struct {
 	Why   string
 }
 
-// Algorithms lists the algorithms that a scenario may name: ours, and then those of libraries, which
-// begin with the library's name and a colon. "all" and "fastest" stand for algos.Table.
+// Algorithms lists the algorithms that a scenario may name: ours, and then those of libraries,
+// which begin with the library's name and a colon. "all" and "fastest" stand for algos.Table.
 func Algorithms() []algos.Algorithm {
 	return slices.Clone(algorithms())
 }
