@@ -30,6 +30,7 @@ type ProgramPoint struct {
 
 	lengths []ProgramLength `digest:"-"` // shapes and ops have them
 	mesh    mesh.Mesh       `digest:"-"` // so have groups, shapes and calls
+	placed  []placedTensor  `digest:"-"` // on the mesh
 }
 
 // Digest returns 16 hexadecimal digits of what a program means, as that of a point.
@@ -58,8 +59,7 @@ type ProgramTensor struct {
 	NoGradient bool
 	At         int // number of its table: a repeated one makes several
 
-	placed []mesh.Placement `digest:"-"` // on the mesh: Shape is a part of it
-	whole  collective.Shape `digest:"-"`
+	whole collective.Shape `digest:"-"`
 }
 
 // ProgramOp is a [[program.op]].

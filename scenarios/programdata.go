@@ -40,7 +40,8 @@ type tensorTable struct {
 	ProgramTensor
 	data, gradient Files
 	placement      []string
-	lengths        lengths // of the shape
+	lengths        lengths          // of the shape
+	placed         []mesh.Placement // on the mesh
 }
 
 // programDataKeys returns the keys of a tensor that name files.
@@ -78,7 +79,7 @@ func programDataKeys() []Key {
 			to: set(func(t *tensorTable, list []string) { t.placement = list })},
 		{Path: "program.tensor.group", kind: aText, Default: `"all"`, Example: `"tp"`,
 			Doc: "With placement, without a mesh: each team of this group has the whole tensor.",
-			by: (*view).tensorData},
+			by:  (*view).tensorData},
 	}
 }
 
@@ -112,6 +113,9 @@ func (r *run) programTensor(v *view, p *ProgramPoint, at string, number int) boo
 		named, complete := r.shapeOf(v, p, one, data, at)
 		if ok = complete; !ok {
 			return
+		}
+		if one.placed != nil {
+			p.placed = append(p.placed, placedTensor{one.Name, one.placed})
 		}
 		if p.TensorData = append(p.TensorData, data...); !named {
 			p.Tensors = append(p.Tensors, one.ProgramTensor)

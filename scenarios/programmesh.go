@@ -46,6 +46,12 @@ func (r *run) programMesh(v *view, p *ProgramPoint) bool {
 	return true
 }
 
+// A placedTensor is a tensor on the mesh, by name.
+type placedTensor struct {
+	name string
+	at   []mesh.Placement
+}
+
 // placementsAt reads those at a path, one for each axis of the mesh.
 func placementsAt(v *view, at string, p *ProgramPoint, words []string) (list []mesh.Placement,
 	ok bool) {
@@ -97,9 +103,9 @@ func redistributed(v *view, p *ProgramPoint) bool {
 	taken := map[string]bool{}
 	for _, t := range p.Tensors {
 		taken[t.Name] = true
-		if t.placed != nil {
-			where[t.Name] = t.placed
-		}
+	}
+	for _, t := range p.placed {
+		where[t.name] = t.at
 	}
 	for _, o := range p.Ops {
 		taken[o.Out] = true
