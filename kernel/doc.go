@@ -28,7 +28,7 @@
 //	elements: elements.go numbers.go
 //	operations: op.go new.go text.go validate.go blocks.go apply.go multiply.go tile_other.go
 //	  tile_amd64.go layer.go layertext.go layercheck.go opaque.go attention.go norm.go activation.go
-//	  softmax.go embedding.go shard.go pad.go optimizer.go
+//	  softmax.go embedding.go route.go shard.go pad.go optimizer.go
 //
 // # Arithmetic
 //

@@ -43,8 +43,8 @@ type computation struct {
 // layers returns the table: of each row the function that has it, in the order of Kinds.
 func layers() [Adam - Opaque + 1]func() layer {
 	return [...]func() layer{opaqueLayer, attentionLayer, rmsNormLayer, layerNormLayer, geluLayer,
-		siluLayer, reluLayer, swigluLayer, softmaxLayer, crossEntropyLayer, embeddingLayer, shardLayer,
-		padLayer, sgdLayer, adamMLayer, adamVLayer, adamLayer}
+		siluLayer, reluLayer, swigluLayer, softmaxLayer, crossEntropyLayer, embeddingLayer, routeLayer,
+		shardLayer, padLayer, sgdLayer, adamMLayer, adamVLayer, adamLayer}
 }
 
 // layer returns the row of an operation that lists its operands.

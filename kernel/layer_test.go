@@ -33,6 +33,7 @@ func sampleLayers() []string {
 		"softmax 3x5:float64->3x5:float64",
 		"cross_entropy 4x5:float64+4:int64->1:float64",
 		"embedding 2x3:int32+7x4:float64->2x3x4:float64",
+		"route 4x5:float64->4x5:float64 k=2", "route 2x3:float64->2x3:float64 k=3",
 		"shard 4x6:float64->4x2:float64 axis=1 part=2 of=3",
 		"shard 4x6:float64->2x6:float64 part=1 of=2",
 		"pad 2x3:float64->5x3:float64 rows=5", "pad 2x3:float64->2x3:float64 rows=2",
@@ -117,7 +118,7 @@ func TestGradientsByDifferences(t *testing.T) {
 			}
 		}
 	}
-	require.Len(t, tried, 12) // all but the four steps of optimizers
+	require.Len(t, tried, 13) // all but the four steps of optimizers
 	require.Equal(t, 10, tried[Attention])
 }
 

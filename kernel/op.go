@@ -34,6 +34,7 @@ const (
 	Softmax                      // of rows
 	CrossEntropy                 // the mean loss of rows of logits
 	Embedding                    // rows of a table
+	Route                        // weights of the k largest of rows
 	Shard                        // one of several equal parts along an axis
 	Pad                          // rows of zeros behind those that there are
 	SGD                          // a step of stochastic gradient descent
@@ -46,8 +47,8 @@ var kindNames = [...]string{Matmul: "matmul", ScaledMatmul: "scaled_matmul", Add
 	Cast: "cast", Sum: "sum", Mean: "mean", Move: "move", Expand: "expand", Scale: "scale",
 	Opaque: "opaque", Attention: "attention", RMSNorm: "rms_norm", LayerNorm: "layer_norm",
 	GELU: "gelu", SiLU: "silu", ReLU: "relu", SwiGLU: "swiglu", Softmax: "softmax",
-	CrossEntropy: "cross_entropy", Embedding: "embedding", Shard: "shard", Pad: "pad", SGD: "sgd",
-	AdamM: "adam_m", AdamV: "adam_v", Adam: "adam"}
+	CrossEntropy: "cross_entropy", Embedding: "embedding", Route: "route", Shard: "shard",
+	Pad: "pad", SGD: "sgd", AdamM: "adam_m", AdamV: "adam_v", Adam: "adam"}
 
 // Kinds lists all operations.
 func Kinds() (list []Kind) {

@@ -167,10 +167,10 @@ func programOpKeys() []Key {
 			Doc: "Or an operation: matmul, scaled_matmul, add, cast, sum axis=0, mean axis=0, " +
 				"move axis=1, expand axis=1 times=8, scale by=0.125; a layer, attention heads=32 " +
 				"kv_heads=8 causal, rms_norm, layer_norm, gelu, silu, relu, swiglu, softmax, " +
-				"cross_entropy, embedding, shard axis=1 over=tp, pad rows=8; an optimizer's step, sgd, " +
-				"adam_m, adam_v, adam; or opaque 150 us, or opaque flops=2e12 bytes=64MiB, of which no " +
-				"more than the cost is known. A matmul may read operands that lie transposed: matmul " +
-				"transpose=a, b or ab.",
+				"cross_entropy, embedding, route k=2, shard axis=1 over=tp, pad rows=8; an optimizer's " +
+				"step, sgd, adam_m, adam_v, adam; or opaque 150 us, or opaque flops=2e12 " +
+				"bytes=64MiB, of which no more than the cost is known. A matmul may read operands that " +
+				"lie transposed: matmul transpose=a, b or ab.",
 			to: set(func(o *ProgramOp, text string) { o.Kernel = text })},
 		{Path: "program.op.backward", kind: aText, Example: `"opaque 300 us"`, Sweep: true,
 			Doc: "What the backward pass of an opaque kernel is, of a program with a gradient; of one " +

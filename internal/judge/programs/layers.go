@@ -71,6 +71,7 @@ func layers() map[string]layer {
 				width := float64(last(in[0])) / all
 				return with(in[0], len(in[0])-1, int64(width*n("heads", 0)))
 			}},
+		"route": {result: same, least: 1, most: 1, numbers: []string{"k"}, of: routed},
 		"shard": {least: 1, most: 1, numbers: []string{"axis", "part", "of"}, of: piece,
 			result: func(in [][]int64, n func(string, float64) float64) []int64 {
 				axis := int(n("axis", 0))
@@ -159,6 +160,32 @@ func (k *kernel) unlayer(operand int, in []*tensor, g *tensor) *tensor {
 		numbers[operand][i].d = 0
 		return number{f: in[operand].typ.round(sum)}
 	})
+}
+
+// routed returns the shares of the k largest of each row: a number is among them if fewer than k
+// are larger, or are as large and before it.
+func routed(in [][]dual, shapes [][]int64, n func(string, float64) float64) (out []dual) {
+	for row := range slices.Chunk(in[0], last(shapes[0])) {
+		var top []dual
+		var at []int
+		for i, x := range row {
+			ahead := 0
+			for j, y := range row {
+				if y.v > x.v || y.v == x.v && j < i {
+					ahead++
+				}
+			}
+			if float64(ahead) < n("k", 1) {
+				top, at = append(top, x), append(at, i)
+			}
+		}
+		weights := make([]dual, len(row))
+		for i, w := range shares(top) {
+			weights[at[i]] = w
+		}
+		out = append(out, weights...)
+	}
+	return out
 }
 
 // kernelOf returns the kernel of an op on a rank.
