@@ -209,8 +209,8 @@ func (j *judging) of(l *line) *Judged {
 
 // opOf returns the name of the op that a line defines the result of.
 func (d *script) opOf(l *line) string {
-	if parts := d.s.Parts(); parts != nil {
-		return parts[l.part].Name
+	if d.s.Composed() {
+		return d.s.Part(l.part).Name
 	}
 	return d.s.Name
 }

@@ -265,7 +265,16 @@ func (p *part) placeOf(rank int) int {
 	return int(p.place[rank])
 }
 
-// Parts returns the parts of a schedule that Compose has made; nil for any other.
+// Composed reports whether Compose has made the schedule of parts.
+func (s *Schedule) Composed() bool { return len(s.parts) > 0 }
+
+// NumParts returns the number of parts of a composed schedule; 0 for any other.
+func (s *Schedule) NumParts() int { return len(s.parts) }
+
+// Part returns a part of a composed schedule by its number. It is read-only.
+func (s *Schedule) Part(i int) *Part { return &s.parts[i].Part }
+
+// Parts returns a copy of the parts of a composed schedule; nil for any other.
 func (s *Schedule) Parts() []Part {
 	var list []Part
 	for i := range s.parts {

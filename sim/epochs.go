@@ -309,16 +309,16 @@ func (c *chain) simulate(list []schedule.Part, before int, env *model.Env) *epoc
 
 // noteEnds sets when the lanes and parts of an epoch have ended.
 func (c *chain) noteEnds(p *epoch, s *schedule.Schedule, before int) {
-	places := make([]map[int]int, 0, len(s.Parts())-before)
-	for _, part := range s.Parts()[before:] {
-		of := map[int]int{}
+	places := make([]map[int]int, 0, s.NumParts()-before)
+	for i := before; i < s.NumParts(); i++ {
+		of, part := map[int]int{}, s.Part(i)
 		for place, rank := range part.Ranks {
 			of[rank] = place
 		}
 		places = append(places, of)
 		ends := make([]partEnd, len(part.Ranks))
-		for i := range ends {
-			ends[i].first = unit.Forever
+		for k := range ends {
+			ends[k].first = unit.Forever
 		}
 		p.ends = append(p.ends, ends)
 	}

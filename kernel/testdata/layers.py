@@ -119,6 +119,30 @@ def embedding(xs, g, by):
     return out
 
 
+def route(a, xs, g, by):
+    x = xs[0]
+    top = np.argsort(-x, axis=-1, kind="stable")[..., : int(a["k"])]
+    kept = np.full(x.shape, -np.inf)
+    np.put_along_axis(kept, top, np.take_along_axis(x, top, axis=-1), axis=-1)
+    return rows("softmax", [kept], g, by)
+
+
+def shard(a, xs, g, by):
+    pieces = np.split(xs[0], int(a["of"]), axis=int(a["axis"]))
+    if by < 0:
+        return pieces[int(a["part"])]
+    pieces = [np.zeros(p.shape) for p in pieces]
+    pieces[int(a["part"])] = g.reshape(pieces[0].shape)
+    return np.concatenate(pieces, axis=int(a["axis"]))
+
+
+def pad(a, xs, g, by):
+    x = xs[0]
+    if by < 0:
+        return np.concatenate([x, np.zeros((int(a["rows"]) - len(x),) + x.shape[1:])])
+    return g[: len(x)]
+
+
 def optimizer(kind, a, xs):
     x, y = xs[0], xs[1]
     if kind == "sgd":
@@ -166,6 +190,8 @@ def evaluate(c):
         return rows(kind, xs, g, by)
     if kind == "embedding":
         return embedding(xs, g, by)
+    if kind in ("route", "shard", "pad"):
+        return {"route": route, "shard": shard, "pad": pad}[kind](a, xs, g, by)
     if kind == "opaque":
         return stand_in(xs, c["Shapes"][-1])
     return optimizer(kind, a, xs)

@@ -57,7 +57,7 @@ func (p *period) start() {
 	e, s := p.e, p.e.rules.Schedule
 	p.beacon, p.search.WordsPerStep = -1, wordsPerStep
 	p.mayBe = !p.isOff && e.isFluid && !e.log.isOn() && e.observer == nil &&
-		!e.faults.isOn() && !e.ahead.hasStreams() && s.Parts() == nil && s.Teams() == nil
+		!e.faults.isOn() && !e.ahead.hasStreams() && !s.Composed() && s.Teams() == nil
 }
 
 // isOn reports whether periods may be left out.

@@ -44,7 +44,7 @@ type repeater struct {
 func newRepeater(e *engine) repeater {
 	s := e.rules.Schedule
 	return repeater{e: e, isOff: e.gpu != nil || e.faults.isOn() || e.ahead.hasStreams() ||
-		s.Parts() != nil || s.Teams() != nil}
+		s.Composed() || s.Teams() != nil}
 }
 
 // isOn reports whether steps may be kept.
