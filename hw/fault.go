@@ -51,7 +51,7 @@ func (f *Fault) Died(lane, step int) *Error {
 // rank, so that none may succeed where one fails.
 func EndsAlone(s *schedule.Schedule) bool {
 	k := s.Spec.Kind
-	return !s.Composed() && (k.Rooted() || k == collective.SendRecv)
+	return !schedule.Composed(s) && (k.Rooted() || k == collective.SendRecv)
 }
 
 // checkFaults returns an error if a fault is of no rank of a schedule.

@@ -64,7 +64,7 @@ func foldingOf(s *schedule.Schedule, o Options) (*folding, string) {
 	switch {
 	case s.Group == nil || spec.Ranks < 2:
 		return nil, "the schedule declares no group"
-	case s.Teams() != nil || s.Composed() || len(s.Tensors) > 0:
+	case s.Teams() != nil || schedule.Composed(s) || len(s.Tensors) > 0:
 		return nil, "the schedule is composed of others"
 	case o.Causal != nil && o.Causal.Kind != spec.Kind, spec.Empty() && !isBarrier(spec):
 		return nil, "it moves no data"

@@ -64,8 +64,8 @@ func (d *script) standIns() (names []string) {
 			continue
 		}
 		name := l.kernel.Kind.String()
-		if d.s.Composed() {
-			name = d.s.Part(l.part).Name
+		if schedule.Composed(d.s) {
+			name = schedule.PartOf(d.s, l.part).Name
 		}
 		if l.kernel.Gradient > 0 {
 			name = "their gradients"
@@ -112,7 +112,7 @@ func (o *CheckOptions) affordProgram(s *schedule.Schedule) (p affordedProgram, e
 // look finds a schedule's definition and cost, and why that is too much.
 func (p *affordedProgram) look(o *CheckOptions) (err error) {
 	s := p.s
-	if p.why = ""; !s.Composed() && (s.Len(schedule.Input, 0) > 0 ||
+	if p.why = ""; !schedule.Composed(s) && (s.Len(schedule.Input, 0) > 0 ||
 		s.Len(schedule.Output, 0) > 0) {
 		p.why = "a program has an input or an output beside its tensors"
 		return nil

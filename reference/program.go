@@ -15,7 +15,7 @@ type Tensors [][][]byte
 func bytesOfTensor(t *schedule.Tensor) int64 { return t.Shape.Elements() * int64(t.Type.Width()) }
 
 // programmed reports whether a schedule works on tensors: a program, or one that Compose has made.
-func programmed(s *schedule.Schedule) bool { return len(s.Tensors) > 0 || s.Composed() }
+func programmed(s *schedule.Schedule) bool { return len(s.Tensors) > 0 || schedule.Composed(s) }
 
 // fitsGiven returns an error if given tensors have the wrong number or sizes.
 func (t Tensors) fitsGiven(s *schedule.Schedule) error {

@@ -36,7 +36,7 @@ func frameOf(s *schedule.Schedule) (*frame, string) {
 	switch kind := s.Spec.Kind; {
 	case s.Group == nil:
 		return nil, "no rank's steps stand for those of others"
-	case s.Teams() != nil || s.Composed() || len(s.Tensors) > 0:
+	case s.Teams() != nil || schedule.Composed(s) || len(s.Tensors) > 0:
 		return nil, "the schedule is composed of others"
 	case kind == collective.Custom || kind == collective.Barrier || s.Spec.Empty():
 		return nil, "there are no elements to take"

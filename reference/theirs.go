@@ -209,8 +209,8 @@ func (j *judging) of(l *line) *Judged {
 
 // opOf returns the name of the op that a line defines the result of.
 func (d *script) opOf(l *line) string {
-	if d.s.Composed() {
-		return d.s.Part(l.part).Name
+	if schedule.Composed(d.s) {
+		return schedule.PartOf(d.s, l.part).Name
 	}
 	return d.s.Name
 }

@@ -126,7 +126,7 @@ func explainSum(r *runner, result *ProgramResult, c *TensorComparison, call *ref
 func carriedAs(s *schedule.Schedule, call *reference.JudgedCall) *schedule.Schedule {
 	var own *schedule.Schedule
 	for _, i := range s.Means.Made[call.Part] {
-		part := s.Part(i)
+		part := schedule.PartOf(s, i)
 		is := &part.Schedule.Spec
 		if is.Kind == call.Spec.Kind && is.Count == call.Spec.Count && is.Type == call.Spec.Type &&
 			slices.Equal(part.Ranks, call.Ranks) && len(part.Schedule.Tensors) == 0 {

@@ -130,7 +130,7 @@ func (result *ProgramResult) cuts(env *sim.Env) (list []KernelCut) {
 	for i := range result.Lowered.Ops {
 		op := &result.Lowered.Ops[i]
 		for _, part := range op.Parts {
-			result.Lowered.Schedule.Part(part).Schedule.AnyStep(func(step *schedule.Step) bool {
+			schedule.PartOf(result.Lowered.Schedule, part).Schedule.AnyStep(func(step *schedule.Step) bool {
 				cut, there := sim.CutOf(env, step)
 				k := KernelCut{nameOf(op), cut}
 				if there && !seen[k] {

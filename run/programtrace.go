@@ -84,7 +84,7 @@ func (result *ProgramResult) annotate(t *trace.Trace, s *schedule.Schedule, part
 			continue
 		}
 		b.Op = nameOf(op)
-		if b.Name == "" || !op.IsCall || s.Part(part).Launch != nil {
+		if b.Name == "" || !op.IsCall || schedule.PartOf(s, part).Launch != nil {
 			b.Name = b.Op
 		}
 	}
@@ -177,7 +177,7 @@ func addBrackets(t *trace.Trace, programs []*schedule.Program, parts []sim.Busy)
 
 // opOfParts is, of each part, its op among Lowered.Ops.
 func (result *ProgramResult) opOfParts() []int {
-	ops := make([]int, result.Lowered.Schedule.NumParts())
+	ops := make([]int, schedule.NumParts(result.Lowered.Schedule))
 	for n, o := range result.Lowered.Ops {
 		for _, part := range o.Parts {
 			ops[part] = n

@@ -153,7 +153,7 @@ func (r *runner) prove(m *made, result *Result, progress func(steps int64)) {
 		result.Slots = own
 	}
 	if !p.Check.Proof {
-		if s.Teams() == nil && !s.Composed() { // time says whether it can be carried out
+		if s.Teams() == nil && !schedule.Composed(s) { // time says whether it can be carried out
 			result.Rounds = s.Rounds()
 			return
 		}

@@ -73,7 +73,7 @@ func (c *counter) walk(rank int) {
 	s, p := c.s, c.s.Program(rank)
 	slices := int32(max(s.Slices, 1))
 	c.lanes += int64(p.Lanes())
-	skips := s.Teams() == nil && !s.Composed()
+	skips := s.Teams() == nil && !schedule.Composed(s)
 	for lane := range p.Lanes() {
 		if skips && s.Group == nil {
 			p.Written(lane, &c.step, func(int64, bool) bool {

@@ -266,13 +266,13 @@ func (p *part) placeOf(rank int) int {
 }
 
 // Composed reports whether Compose has made the schedule of parts.
-func (s *Schedule) Composed() bool { return len(s.parts) > 0 }
+func Composed(s *Schedule) bool { return len(s.parts) > 0 }
 
 // NumParts returns the number of parts of a composed schedule; 0 for any other.
-func (s *Schedule) NumParts() int { return len(s.parts) }
+func NumParts(s *Schedule) int { return len(s.parts) }
 
-// Part returns a part of a composed schedule by its number. It is read-only.
-func (s *Schedule) Part(i int) *Part { return &s.parts[i].Part }
+// PartOf returns a part of a composed schedule by its number. It is read-only.
+func PartOf(s *Schedule, i int) *Part { return &s.parts[i].Part }
 
 // Parts returns a copy of the parts of a composed schedule; nil for any other.
 func (s *Schedule) Parts() []Part {

@@ -269,7 +269,7 @@ func (a *agreement) compare(t testing.TB, name string, s *schedule.Schedule, env
 // that run ahead, requests of large messages, parts, GPUs and multimem.
 func isNaive(s *schedule.Schedule, env *sim.Env) bool {
 	d := &env.Device
-	return !s.Composed() && s.Teams() == nil && !d.Offload && d.SendBuffer == 0 &&
+	return !schedule.Composed(s) && s.Teams() == nil && !d.Offload && d.SendBuffer == 0 &&
 		d.EagerLimit == 0 && d.GPU.SMs == 0 && !s.AnyStep(func(step *schedule.Step) bool {
 		others := step.Launch != nil
 		for i := range step.From {

@@ -309,9 +309,9 @@ func (c *chain) simulate(list []schedule.Part, before int, env *model.Env) *epoc
 
 // noteEnds sets when the lanes and parts of an epoch have ended.
 func (c *chain) noteEnds(p *epoch, s *schedule.Schedule, before int) {
-	places := make([]map[int]int, 0, s.NumParts()-before)
-	for i := before; i < s.NumParts(); i++ {
-		of, part := map[int]int{}, s.Part(i)
+	places := make([]map[int]int, 0, schedule.NumParts(s)-before)
+	for i := before; i < schedule.NumParts(s); i++ {
+		of, part := map[int]int{}, schedule.PartOf(s, i)
 		for place, rank := range part.Ranks {
 			of[rank] = place
 		}

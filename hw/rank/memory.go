@@ -67,7 +67,7 @@ func (m *Memory) addTensors(bytes func(int64) []byte) {
 			types = append(types, t)
 		}
 	}
-	for part := range max(s.NumParts(), 1) {
+	for part := range max(schedule.NumParts(s), 1) {
 		where := schedule.Spot{Rank: m.rank, Part: part}
 		for _, t := range append(types, s.SpecAt(where).Type) {
 			math := hw.OfType(s, where, t)

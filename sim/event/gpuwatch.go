@@ -218,7 +218,7 @@ func (w *gpuWatch) kernelBegins(i, _ int32, start unit.Time) {
 	claim := e.gpu.claims.At(e.gpu.lanes[i].claim)
 	if open >= 0 {
 		if r := &w.log.Brackets[w.brackets[open]]; e.gpu.brackets[open].mark.Name == "" &&
-			r.Blocks == 0 && r.Lanes == 1 && !e.rules.Schedule.Composed() {
+			r.Blocks == 0 && r.Lanes == 1 && !schedule.Composed(e.rules.Schedule) {
 			r.Name = e.step.Kernel.Kind.String()
 		}
 		w.log.Brackets[w.brackets[open]].Blocks += claim.grid.Blocks

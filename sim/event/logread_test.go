@@ -118,7 +118,7 @@ func loggedKinds(s *schedule.Schedule, env *model.Env) (kinds []string) {
 	e.findUncontended()
 	e.startLog(model.NewLog(env, true))
 	for what, is := range map[string]bool{
-		"all": true, "parts": s.Composed(), "parts on GPUs": s.Composed() && e.gpu != nil,
+		"all": true, "parts": schedule.Composed(s), "parts on GPUs": schedule.Composed(s) && e.gpu != nil,
 		"GPU": e.gpu != nil, "memory": env.Device.GPU.HBM > 0, "GPU, fifo": e.gpu != nil && !e.isFluid,
 		"launches": e.gpu != nil && e.gpu.isLaunched,
 		"shared":   e.isFluid && !e.links.isAhead(), "segments": env.Segment > 0,

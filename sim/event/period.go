@@ -1,6 +1,7 @@
 package event
 
 import (
+	"collsim/schedule"
 	"collsim/sim/internal/cycle"
 	"collsim/sim/model"
 	"collsim/unit"
@@ -57,7 +58,7 @@ func (p *period) start() {
 	e, s := p.e, p.e.rules.Schedule
 	p.beacon, p.search.WordsPerStep = -1, wordsPerStep
 	p.mayBe = !p.isOff && e.isFluid && !e.log.isOn() && e.observer == nil &&
-		!e.faults.isOn() && !e.ahead.hasStreams() && !s.Composed() && s.Teams() == nil
+		!e.faults.isOn() && !e.ahead.hasStreams() && !schedule.Composed(s) && s.Teams() == nil
 }
 
 // isOn reports whether periods may be left out.

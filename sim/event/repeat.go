@@ -44,7 +44,7 @@ type repeater struct {
 func newRepeater(e *engine) repeater {
 	s := e.rules.Schedule
 	return repeater{e: e, isOff: e.gpu != nil || e.faults.isOn() || e.ahead.hasStreams() ||
-		s.Composed() || s.Teams() != nil}
+		schedule.Composed(s) || s.Teams() != nil}
 }
 
 // isOn reports whether steps may be kept.

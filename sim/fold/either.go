@@ -56,7 +56,7 @@ const (
 // Brief returns the largest number of sub-steps that RunBriefly simulates of a schedule with a
 // group; math.MaxInt64 where it sets no limit.
 func Brief(s *schedule.Schedule) int64 {
-	if s.Teams() != nil || s.Composed() {
+	if s.Teams() != nil || schedule.Composed(s) {
 		return math.MaxInt64
 	}
 	var step schedule.Step

@@ -110,7 +110,7 @@ func unsupported(s *schedule.Schedule, env *model.Env) string {
 	switch {
 	case s.Group == nil && !s.HasRoles() || s.Spec.Ranks < 2:
 		return "the schedule declares no group"
-	case s.Teams() != nil || s.Composed():
+	case s.Teams() != nil || schedule.Composed(s):
 		return "the schedule is composed of others"
 	case d.Offload || d.SendBuffer > 0 || d.EagerLimit > 0 || d.GPU.SMs > 0:
 		return "the device is none that it knows"

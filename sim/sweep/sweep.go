@@ -46,7 +46,7 @@ func simulate(s *schedule.Schedule, env *model.Env) (*engine, error) {
 func unsupported(s *schedule.Schedule, env *model.Env) string {
 	d := &env.Device
 	switch {
-	case s.Teams() != nil || s.Composed():
+	case s.Teams() != nil || schedule.Composed(s):
 		return "the schedule is composed of others"
 	case d.Offload || d.SendBuffer > 0 || d.EagerLimit > 0 || d.GPU.SMs > 0:
 		return "the device is none that it knows"
