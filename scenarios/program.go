@@ -59,7 +59,6 @@ type ProgramTensor struct {
 	NoGradient bool
 	At         int // number of its table: a repeated one makes several
 
-	whole collective.Shape `digest:"-"`
 }
 
 // ProgramOp is a [[program.op]].
@@ -79,9 +78,8 @@ type ProgramOp struct {
 	Microbatch         int    // which repetition it is
 	At                 int    // number of its table: a repeated one makes several
 
-	lengths   lengths          `digest:"-"`
-	placement []string         `digest:"-"`
-	placed    []mesh.Placement `digest:"-"` // what a redistribution makes
+	lengths   lengths  `digest:"-"`
+	placement []string `digest:"-"`
 }
 
 func programKeys() []Key {
