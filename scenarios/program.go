@@ -58,7 +58,6 @@ type ProgramTensor struct {
 	// NoGradient marks a tensor that gets no gradient.
 	NoGradient bool
 	At         int // number of its table: a repeated one makes several
-
 }
 
 // ProgramOp is a [[program.op]].
