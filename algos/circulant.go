@@ -91,11 +91,12 @@ var circulantAllReduce = Algorithm{
 		fetchCirculant(l, +1)
 	},
 	Cost: func(p, _ int) Cost {
-		c := rounds(append(circulantRounds(p, 1), circulantRounds(p, 0)...)...)
-		if p%2 == 1 && p > 3 { // the second round has two messages
-			c.Alpha++
+		sums := circulantRounds(p, 1)
+		if k := len(sums) - 2; p%2 == 1 && k >= 0 && sums[k].Blocks > 1 { // it has two messages
+			sums[k].Blocks--
+			sums = append(sums, Round{Times: 1, Blocks: 1, Sums: 1})
 		}
-		return c.atMost(p%2 == 1)
+		return rounds(append(sums, circulantRounds(p, 0)...)...).atMost(p%2 == 1)
 	},
 }
 
