@@ -62,9 +62,9 @@ var kindsWithSize = map[collective.Kind]string{collective.AllReduce: "count = 60
 	collective.Reduce: "count = 600", collective.Gather: "count = 600",
 	collective.Scatter: "count = 600", collective.Barrier: ""}
 
-// TestFaultsAgree has callbacks carry out, in random orders, what the simulation says of random
-// faults of all algorithms. The two share the schedule alone: the ranks that end are the same,
-// every rank is told once, and where ranks depend on all others, none is told of success.
+// TestFaultsAgree injects random faults into all algorithms, carried out by callbacks in random
+// orders. The same ranks end as in the simulation, which shares the schedule alone. Each rank has
+// one outcome. Where ranks depend on all others, no outcome is success.
 func TestFaultsAgree(t *testing.T) {
 	hangs, ended := 0, 0
 	for _, kind := range collective.Kinds() {

@@ -109,6 +109,9 @@ func redistributed(v *view, p *ProgramPoint) bool {
 	}
 	for _, o := range p.Ops {
 		taken[o.Out] = true
+		for _, name := range o.Outs {
+			taken[name] = true
+		}
 	}
 	var ops []ProgramOp
 	last := map[string]string{} // the last of several, by the name of the redistribution
@@ -204,7 +207,7 @@ func (o *ProgramOp) steps(m mesh.Mesh, steps []mesh.Step, taken map[string]bool)
 			one.After = nil
 		}
 		if i < len(steps)-1 {
-			one.Out = o.Out + "_" + m.Axes[s.Along]
+			one.Out = fmt.Sprintf("%s_%d", o.Out, i) // an axis may have any name
 			for taken[one.Out] {
 				one.Out += "_"
 			}

@@ -45,9 +45,9 @@ op = [{ name = "gather", call = "all_gather axis 1", in = "x", out = "xs", group
     async = true, stream = "side" },
   { name = "up", kernel = "matmul", in = ["xs", "w"], out = "h" },
   { name = "down", kernel = "matmul", in = ["h", "v"], out = "y" },
-  { name = "sum[0]", call = "all_reduce", in = "y", out = "y2_tp", group = "tp", after = "up" },
-  { name = "sum[1]", call = "all_gather", in = "y2_tp", out = "y2_dp", group = "dp" },
-  { name = "sum[2]", kernel = "shard axis=0 over=tp", in = "y2_dp", out = "y2" },
+  { name = "sum[0]", call = "all_reduce", in = "y", out = "y2_0", group = "tp", after = "up" },
+  { name = "sum[1]", call = "all_gather", in = "y2_0", out = "y2_1", group = "dp" },
+  { name = "sum[2]", kernel = "shard axis=0 over=tp", in = "y2_1", out = "y2" },
   { name = "wide", kernel = "expand axis=0 times=32", in = "y2", out = "z", after = "sum[2]" }]
 `
 
