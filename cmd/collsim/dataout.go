@@ -28,11 +28,8 @@ func (out *outputs) claimData(index int, p *scenarios.Point) error {
 	if name == "" {
 		return nil
 	}
-	switch ext := filepath.Ext(name); ext {
-	case ".npy", ".npz", ".safetensors":
-	default:
-		return out.refuse(index, p, "collective.output", "no format of arrays has this ending",
-			"let the name end in .npy, .npz or .safetensors")
+	if err := checkEnding(out, index, p, "collective.output", name); err != nil {
+		return err
 	}
 	given := p // whose outputs these are
 	if p.Local() {
@@ -47,9 +44,26 @@ func (out *outputs) claimData(index int, p *scenarios.Point) error {
 	if p.Forward != nil {
 		key = "collective.gradient_of_input"
 	}
-	if err := out.mayWrite(index, p, key, p.Data.Output); err != nil {
+	return claimArrays(out, index, p, key, p.Data.Output)
+}
+
+// checkEnding refuses a file for arrays with the ending of no format of arrays.
+func checkEnding(out *outputs, index int, p *scenarios.Point, key, name string) error {
+	switch filepath.Ext(name) {
+	case ".npy", ".npz", ".safetensors":
+		return nil
+	}
+	return out.refuse(index, p, key, "no format of arrays has this ending",
+		"let the name end in .npy, .npz or .safetensors")
+}
+
+// claimArrays claims the file that a key names, or one of each rank, and refuses what must not be
+// written.
+func claimArrays(out *outputs, index int, p *scenarios.Point, key, file string) error {
+	if err := out.mayWrite(index, p, key, file); err != nil {
 		return err
 	}
+	name := out.file(out.scenarios[index], p.FileName(file))
 	for _, name := range ofRanks(name, p.Topology.Ranks) {
 		err := out.app.take(name, "the output of "+p.ID)
 		var clash *output.Clash

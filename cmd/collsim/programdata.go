@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"collsim/formats/arrays"
-	"collsim/internal/output"
 	"collsim/run"
 	"collsim/scenarios"
 )
@@ -29,41 +28,18 @@ func claimProgramData(out *outputs, index int, p *scenarios.ProgramPoint) error 
 			continue
 		}
 		key := d.Key("output")
-		ending := filepath.Ext(name)
+		if err := checkEnding(out, index, p.Point, key, name); err != nil {
+			return err
+		}
 		switch {
-		case ending != ".npy" && ending != ".npz" && ending != ".safetensors":
-			return out.refuse(index, p.Point, key, "no format of arrays has this ending",
-				"let the name end in .npy, .npz or .safetensors")
-		case taken[name] && ending == ".npy":
+		case taken[name] && filepath.Ext(name) == ".npy":
 			return out.refuse(index, p.Point, key, "a .npy holds one tensor, and another one goes there",
 				"let the name end in .npz or .safetensors")
 		case taken[name]:
 			continue
 		}
 		taken[name] = true
-		if err := claimTensorFile(out, index, p, d, name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// claimTensorFile claims a file, or one of each rank.
-func claimTensorFile(out *outputs, index int, p *scenarios.ProgramPoint, d *scenarios.TensorData,
-	name string) error {
-	key := d.Key("output")
-	if err := out.mayWrite(index, p.Point, key, d.Output); err != nil {
-		return err
-	}
-	for _, name := range ofRanks(name, p.Topology.Ranks) {
-		err := out.app.take(name, "the output of "+p.ID)
-		var clash *output.Clash
-		switch {
-		case errors.As(err, &clash) && clash.Kept:
-			return out.refuse(index, p.Point, key, "the input would be overwritten", "")
-		case clash != nil:
-			return out.sharedFileError(name)
-		case err != nil:
+		if err := claimArrays(out, index, p.Point, key, d.Output); err != nil {
 			return err
 		}
 	}
