@@ -76,13 +76,17 @@ func (l *lookup) shardOver(r *resolved, group string) error {
 	return nil
 }
 
-// kernelText returns the text of an op's kernel; of one whose parts differ by rank, that of all.
+// kernelText returns the text of an op's kernel; where ranks keep parts of their own, without them.
 func (r *resolved) kernelText() string {
 	text := r.kernel.String()
-	if group, is := r.over(); is {
-		text = strings.Replace(text, fmt.Sprintf("of=%.0f", r.kernel.Attribute("of")), overGroup+group, 1)
+	group, is := r.over()
+	if !is {
+		return text
 	}
-	return text
+	words := slices.DeleteFunc(strings.Fields(text), func(word string) bool {
+		return strings.HasPrefix(word, "part=") || strings.HasPrefix(word, "of=")
+	})
+	return strings.Join(append(words, overGroup+group), " ")
 }
 
 // A part is one of some equal ones.
