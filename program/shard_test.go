@@ -13,7 +13,8 @@ import (
 // sharded returns a program in which ranks keep a part of x, by their places in teams that have the
 // ranks in another order.
 func sharded(kernel string, shape collective.Shape) *Program {
-	return &Program{Ranks: 4, Groups: []Group{{"tp", [][]int{{1, 0}, {2, 3}}}, {"two", [][]int{{0, 1}}}},
+	return &Program{Ranks: 4,
+		Groups:  []Group{{"tp", [][]int{{1, 0}, {2, 3}}}, {"two", [][]int{{0, 1}}}},
 		Tensors: []Tensor{{Name: "x", Type: dtype.Float32, Shape: shape}},
 		Ops:     []Op{{Name: "cut", Kernel: kernel, In: []string{"x"}, Out: "y"}}}
 }

@@ -19,7 +19,7 @@ axes = ["dp", "tp"]
 length = [{ name = "tokens", length = 64 }, { name = "hidden", length = 32 }]
 tensor = [{ name = "x", shape = ["tokens", "hidden"], placement = ["shard(0)", "shard(1)"] },
   { name = "w", shape = ["hidden", "4*hidden"], placement = ["replicate", "shard(1)"] },
-  { name = "v", shape = ["4*hidden", "hidden/1"], placement = ["replicate", "shard(0)"] },
+  { name = "v", shape = ["4*hidden", "8*hidden/8"], placement = ["replicate", "shard(0)"] },
   { name = "y", shape = ["tokens", "hidden"], placement = ["shard(0)", "partial"] },
   { name = "y2", shape = ["tokens", "hidden"], placement = ["replicate", "shard(0)"] }]
 op = [{ name = "gather", call = "redistribute", in = "x", out = "xs",
@@ -27,7 +27,9 @@ op = [{ name = "gather", call = "redistribute", in = "x", out = "xs",
   { name = "up", kernel = "matmul", in = ["xs", "w"], out = "h" },
   { name = "down", kernel = "matmul", in = ["h", "v"], out = "y" },
   { name = "sum", call = "redistribute", in = "y", out = "y2", after = "up" },
-  { name = "wide", kernel = "expand axis=0 times={hidden}", in = "y2", out = "z", after = "sum" }]
+  { name = "wide", kernel = "expand axis=0 times={hidden}", in = "y2", out = "z", after = "sum" },
+  { name = "whole", call = "redistribute", in = "xs", out = "xa",
+    placement = ["replicate", "replicate"] }]
 `
 
 const meshByHand = `[topology]
@@ -48,7 +50,8 @@ op = [{ name = "gather", call = "all_gather axis 1", in = "x", out = "xs", group
   { name = "sum[0]", call = "all_reduce", in = "y", out = "y2_0", group = "tp", after = "up" },
   { name = "sum[1]", call = "all_gather", in = "y2_0", out = "y2_1", group = "dp" },
   { name = "sum[2]", kernel = "shard axis=0 over=tp", in = "y2_1", out = "y2" },
-  { name = "wide", kernel = "expand axis=0 times=32", in = "y2", out = "z", after = "sum[2]" }]
+  { name = "wide", kernel = "expand axis=0 times=32", in = "y2", out = "z", after = "sum[2]" },
+  { name = "whole", call = "all_gather", in = "xs", out = "xa", group = "dp" }]
 `
 
 // TestMesh: a program on a mesh is that of its groups, parts and calls.
@@ -72,7 +75,9 @@ func TestMesh(t *testing.T) {
 			"replicate)",
 		"sum redistributes y from [shard(0), partial]: all_reduce over tp (partial to replicate), " +
 			"all_gather over dp (shard(0) to replicate), a part of what each rank has over tp " +
-			"(replicate to shard(0))"}, is.Notes)
+			"(replicate to shard(0))",
+		"whole redistributes xs from [shard(0), replicate]: all_gather over dp (shard(0) to " +
+			"replicate)"}, is.Notes)
 }
 
 // TestMeshErrors: what cannot be, one change after the other.
@@ -101,12 +106,12 @@ func TestMeshErrors(t *testing.T) {
 			"shard(0) does not become partial"},
 		{`["xs", "w"], out = "h"`, `["xs", "w"], out = "h", placement = ["replicate", "replicate"]`,
 			"it is of call = \"redistribute\""},
-		{`"4*hidden", "hidden/1"`, `"4*hidden", "hidden/5"`, "32 is not divisible by 5"},
-		{`"4*hidden", "hidden/1"`, `"4*hidden", "hidden/0"`, "32 is not divisible by 0"},
-		{`"4*hidden", "hidden/1"`, `"4*hiden", "hidden/1"`, "did you mean \"hidden\"?"},
-		{`"4*hidden", "hidden/1"`, `"4*hidden", "hidden**2"`, "no length is called \"\""},
-		{`"4*hidden", "hidden/1"`, `"4*hidden", 1.5`, "names of lengths in quotes, is expected"},
-		{`"4*hidden", "hidden/1"`, `"1125899906842624*hidden", 8`,
+		{`"4*hidden", "8*hidden/8"`, `"4*hidden", "hidden/5"`, "32 is not divisible by 5"},
+		{`"4*hidden", "8*hidden/8"`, `"4*hidden", "hidden/0"`, "32 is not divisible by 0"},
+		{`"4*hidden", "8*hidden/8"`, `"4*hiden", "8*hidden/8"`, "did you mean \"hidden\"?"},
+		{`"4*hidden", "8*hidden/8"`, `"4*hidden", "hidden**2"`, "no length is called \"\""},
+		{`"4*hidden", "8*hidden/8"`, `"4*hidden", 1.5`, "names of lengths in quotes, is expected"},
+		{`"4*hidden", "8*hidden/8"`, `"1125899906842624*hidden", 8`,
 			"at most 1125899906842624 is expected"},
 		{`times={hidden}`, `times={heads}`, "no length is called \"heads\""},
 		{`"hidden", length = 32`, `"tokens", length = 32`, "a second length \"tokens\""},
