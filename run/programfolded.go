@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -58,22 +59,33 @@ func lowerFolded(r *runner, p *scenarios.ProgramPoint) (*program.Lowered,
 	return r.lower(p, nil)
 }
 
-// digitsOf returns the digits of ranks in which the teams of a program's groups are next to each
-// other: of nodes of 8 with a group a node and one a rail, the node and the rank in it.
+// digitsOf returns the digits of ranks by which the teams of a program's groups differ: of nodes of
+// 8 with a group a node and one a rail, the node and the rank in it. Teams that are not evenly apart
+// have none. A digit of a larger team is not divided for a smaller one.
 func digitsOf(p *scenarios.ProgramPoint) symmetry.Group {
 	ranks := p.Topology.Ranks
-	borders := []int{1, ranks}
+	type row struct{ apart, size int }
+	var rows []row
 	if n := p.Topology.Nodes; n > 0 && ranks%n == 0 {
-		borders = append(borders, ranks/n)
+		rows = append(rows, row{1, ranks / n})
 	}
 	for _, g := range p.Groups {
 		for _, team := range g.Teams {
-			if len(team) < 2 || team[1] <= team[0] {
-				continue
+			if apart := evenlyApart(team); apart > 0 {
+				rows = append(rows, row{apart, len(team)})
 			}
-			apart := team[1] - team[0]
-			borders = append(borders, apart, apart*len(team))
 		}
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.size, a.size) })
+	borders := []int{1, ranks}
+	var whole []row
+	for _, r := range slices.Compact(rows) {
+		for _, b := range []int{r.apart, r.apart * r.size} {
+			if !slices.ContainsFunc(whole, func(r row) bool { return r.apart < b && b < r.apart*r.size }) {
+				borders = append(borders, b)
+			}
+		}
+		whole = append(whole, r)
 	}
 	slices.Sort(borders)
 	var digits symmetry.Group
@@ -85,6 +97,20 @@ func digitsOf(p *scenarios.ProgramPoint) symmetry.Group {
 	}
 	slices.Reverse(digits)
 	return digits
+}
+
+// evenlyApart returns how far apart the ranks of a team are; 0 if they are not evenly so.
+func evenlyApart(team []int) (apart int) {
+	if len(team) < 2 {
+		return 0
+	}
+	apart = team[1] - team[0]
+	for i := range team[1:] {
+		if team[i+1]-team[i] != apart {
+			return 0
+		}
+	}
+	return max(apart, 0)
 }
 
 // standsFor returns how many ranks each rank that is lowered stands for, itself included.
