@@ -19,9 +19,10 @@
 //
 //	algorithms: algorithm.go param.go pick.go
 //	costs: cost.go closedform.go
-//	ranks: common.go fold.go tree.go
+//	ranks: common.go fold.go radix.go tree.go
 //	kinds: all_*.go barrier_*.go broadcast_*.go gather_*.go reduce_*.go scatter_*.go send_*.go
-//	  low_contention.go circulant.go exchange.go swing.go k_bruck.go
+//	  low_contention.go circulant.go exchange.go swing.go k_bruck.go k_nomial.go
+//	  binary_blocks.go recursive_multiplying.go
 //	derived: transposed.go
 //	table: table.go
 package algos

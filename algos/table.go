@@ -64,18 +64,30 @@ func Table() []Algorithm {
 // them. They are in the order of Table.
 func Further() []Algorithm {
 	return []Algorithm{
+		binaryBlocksAllReduce,
 		circulantAllReduce,
+		kNomialAllReduce,
+		recursiveMultiplyingAllReduce,
 		swingAllReduce,
 		swingLatencyAllReduce,
 
 		circulantAllGather,
 		kBruckAllGather,
 		neighborExchangeAllGather,
+		recursiveMultiplyingAllGather,
 		sparbitAllGather,
 		swingAllGather,
 
 		circulantReduceScatter,
 		swingReduceScatter,
+
+		kNomialBroadcast,
+
+		kNomialReduce,
+
+		kNomialGather,
+
+		kNomialScatter,
 	}
 }
 
