@@ -39,7 +39,9 @@ var binaryBlocksAllReduce = Algorithm{
 		if i < last {
 			below = first + sizes[i] + place%sizes[i+1]
 			l.Round(round + last - 1 - i)
-			l.Completes()
+			if i == 0 {
+				l.Completes()
+			}
 			l.Accumulate(below, mine)
 		}
 		if i > 0 {

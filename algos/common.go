@@ -51,3 +51,8 @@ func others(l *Lane) []int {
 	}
 	return ranks
 }
+
+// reverseBits returns a number of so many bits with their order reversed.
+func reverseBits(n, count int) int {
+	return int(bits.Reverse64(uint64(n)) >> (64 - count))
+}

@@ -65,12 +65,14 @@ func Table() []Algorithm {
 func Further() []Algorithm {
 	return []Algorithm{
 		binaryBlocksAllReduce,
+		bineAllReduce,
 		circulantAllReduce,
 		kNomialAllReduce,
 		recursiveMultiplyingAllReduce,
 		swingAllReduce,
 		swingLatencyAllReduce,
 
+		bineAllGather,
 		circulantAllGather,
 		kBruckAllGather,
 		neighborExchangeAllGather,
@@ -78,15 +80,21 @@ func Further() []Algorithm {
 		sparbitAllGather,
 		swingAllGather,
 
+		bineReduceScatter,
+		butterflyReduceScatter,
 		circulantReduceScatter,
 		swingReduceScatter,
 
+		bineBroadcast,
 		kNomialBroadcast,
 
+		bineReduce,
 		kNomialReduce,
 
+		bineGather,
 		kNomialGather,
 
+		bineScatter,
 		kNomialScatter,
 	}
 }
