@@ -120,8 +120,8 @@ var bineScatter = Algorithm{
 	Cost: func(p, _ int) Cost { return rounds(halvings(p)...) },
 }
 
-// runOf returns n blocks of a region's buffer, some blocks after the region's first. A buffer with a
-// block for each rank is a ring.
+// runOf returns n blocks of a region's buffer, some blocks after the region's first. A buffer with
+// a block for each rank is a ring.
 func runOf(l *Lane, r schedule.Region, after, n int) schedule.Region {
 	if r.Buffer == schedule.Input {
 		return l.In(int(r.First) + after).Blocks(n)

@@ -59,7 +59,7 @@ var bineAllGather = Algorithm{
 var bineReduceScatter = Algorithm{
 	Name:    "bine",
 	Kinds:   []collective.Kind{collective.ReduceScatter, collective.ReduceScatterV},
-	About:   "partners 1, 1, 3, 5, … ranks away exchange runs, and add; then sums go where they belong",
+	About:   "partners 1, 1, 3, 5, … ranks away exchange runs, and add; sums then go to their places",
 	When:    "short vectors on a ring or a torus of a power of two, where gaps in a message cost",
 	Source:  "De Sensi et al. 2025 (Bine trees), send",
 	Formula: "(k+⌈(k−1)/k⌉)·α + (p−1+⌈(k−1)/k⌉)/p·n·β + (p−1)/p·n·γ",

@@ -66,14 +66,18 @@ func Further() []Algorithm {
 	return []Algorithm{
 		binaryBlocksAllReduce,
 		bineAllReduce,
+		chainAllReduce,
 		circulantAllReduce,
+		gatherReduceAllReduce,
 		kNomialAllReduce,
+		linearAllReduce,
 		recursiveMultiplyingAllReduce,
 		swingAllReduce,
 		swingLatencyAllReduce,
 
 		bineAllGather,
 		circulantAllGather,
+		gatherBroadcastAllGather,
 		kBruckAllGather,
 		neighborExchangeAllGather,
 		recursiveMultiplyingAllGather,
@@ -85,17 +89,35 @@ func Further() []Algorithm {
 		circulantReduceScatter,
 		swingReduceScatter,
 
+		binaryTreeBroadcast,
 		bineBroadcast,
 		kNomialBroadcast,
+		scatterDoublingBroadcast,
+		splitBinaryBroadcast,
 
+		binaryTreeReduce,
 		bineReduce,
 		kNomialReduce,
+		rabenseifnerReduce,
+		splitBinaryReduce,
 
 		bineGather,
 		kNomialGather,
 
 		bineScatter,
 		kNomialScatter,
+
+		hierarchicalAllToAll,
+		hierarchicalAllToAllV,
+		kBruckAllToAll,
+		pairwiseXorAllToAll,
+
+		directBarrier,
+		doubleRingBarrier,
+		kDisseminationBarrier,
+		linearBarrier,
+		recursiveDoublingBarrier,
+		treeBarrier,
 	}
 }
 
