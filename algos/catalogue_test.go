@@ -2,6 +2,7 @@ package algos_test
 
 import (
 	"bufio"
+	"fmt"
 	"math/big"
 	"os"
 	"slices"
@@ -61,6 +62,10 @@ func ours(kind, name string) (collective.Kind, string, bool) {
 		{"ag", "swing", collective.AllGather, "swing"},
 		{"ag", "neighbor_exchange", collective.AllGather, "neighbor-exchange"},
 		{"ag", "sparbit", collective.AllGather, "sparbit"},
+		{"ag", "pat_full_agg", collective.AllGather, "sparbit"}, // the same messages
+		{"rs", "pat_full_agg", collective.ReduceScatter, "sparbit"},
+		{"bc", "chain_pipeline_m8", collective.Broadcast, "chain"},
+		{"re", "chain_pipeline_m8", collective.Reduce, "chain"},
 		{"ag", "k_bruck_k4", collective.AllGather, "k-bruck"},
 		{"ag", "circulant", collective.AllGather, "circulant"},
 		{"rs", "circulant", collective.ReduceScatter, "circulant"},
@@ -113,12 +118,16 @@ func compareRow(t *testing.T, kind collective.Kind, name string, row []string) {
 	require.NoError(t, err)
 	ranks, err := strconv.Atoi(row[2])
 	require.NoError(t, err, where)
-	spec := specOf(kind, ranks, int64(ranks))
-	s, err := a.Build(spec, algos.Options{})
+	spec, o, tiles := specOf(kind, ranks, int64(ranks)), algos.Options{}, 1
+	if strings.HasSuffix(row[1], "_m8") {
+		tiles, spec.Count = 8, 8
+		o.Params = []algos.Param{{Name: "segment", Value: fmt.Sprint(spec.Type.Width())}}
+	}
+	s, err := a.Build(spec, o)
 	require.NoError(t, err, where)
 	proven, violations := proof.Verify(s, proof.Options{})
 	require.Empty(t, violations, where)
-	cost, err := a.CostOf(spec, algos.Options{})
+	cost, err := a.CostOf(spec, o)
 	require.NoError(t, err, where)
 
 	switch {
@@ -138,10 +147,10 @@ func compareRow(t *testing.T, kind collective.Kind, name string, row []string) {
 		return
 	}
 	if row[4] == "1" { // with more ports the catalogue adds up what leaves all of them
-		require.Equal(t, row[8], share(blocksOf(cost), s), "%s: β", where)
+		require.Equal(t, row[8], share(blocksOf(cost), tiles, s), "%s: β", where)
 	}
 	if kind.Reduces() {
-		require.Equal(t, row[10], share(sumsOf(cost), s), "%s: γ", where)
+		require.Equal(t, row[10], share(sumsOf(cost), tiles, s), "%s: γ", where)
 		require.True(t, proven.KeepsRankOrder || row[11] == "n", "%s: order", where)
 		if name != "recursive-multiplying" { // here it adds in rank order, as the notes advise
 			require.Equal(t, row[12] == "Y", proven.SameTree, "%s: tree", where)
@@ -169,9 +178,9 @@ func otherFold(name string, ranks int) bool {
 	return name == "rabenseifner" && ranks&(ranks-1) != 0
 }
 
-// share is so many of a schedule's blocks as a part of its nccl-tests size.
-func share(blocks int, s *schedule.Schedule) string {
-	of := max(s.Blocks(schedule.Input), s.Blocks(schedule.Output))
+// share is so many of a schedule's blocks, or of their tiles, as a part of its nccl-tests size.
+func share(blocks, tiles int, s *schedule.Schedule) string {
+	of := tiles * max(s.Blocks(schedule.Input), s.Blocks(schedule.Output))
 	return big.NewRat(int64(blocks), int64(of)).RatString()
 }
 

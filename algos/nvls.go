@@ -1,6 +1,8 @@
 package algos
 
 import (
+	"fmt"
+
 	"collsim/collective"
 	"collsim/schedule"
 )
@@ -16,6 +18,9 @@ func symmetricKernel(chunks func(ranks int) int, body func(*Lane)) func(*schedul
 	return func(p *schedule.Plan, _ func(string) string) error {
 		p.Group = rotations(p.Spec.Ranks)
 		p.Chunks = chunks(p.Spec.Ranks)
+		if err := switchReduces(p.Spec); err != nil {
+			return err
+		}
 		p.Lane = func(l *schedule.Lane) {
 			l.Barrier()
 			body(&Lane{l, p.Spec})
@@ -23,6 +28,16 @@ func symmetricKernel(chunks func(ranks int) int, body func(*Lane)) func(*schedul
 		}
 		return nil
 	}
+}
+
+// switchReduces returns an error for operators that multimem.ld_reduce has not.
+func switchReduces(spec collective.Spec) error {
+	switch {
+	case !spec.Kind.Reduces(), spec.Op == collective.Sum, spec.Op == collective.Min,
+		spec.Op == collective.Max:
+		return nil
+	}
+	return fmt.Errorf("op %v: a switch has sum, min and max", spec.Op)
 }
 
 // NVLS all_reduce, two-shot: rank r has the switch add up chunk r and store the sum in all ranks.
@@ -35,7 +50,6 @@ var nvlsAllReduce = Algorithm{
 	When:   "long vectors in a node whose switch multicasts and reduces",
 	Source: "torch multimem_all_reduce_; NCCL RSxLDMC_AGxSTMC; MSCCL++",
 	Plan: symmetricKernel(perRank, func(l *Lane) {
-		l.Completes()
 		l.Multicast(l.Out(l.Rank), l.LoadReduce(l.In(l.Rank)))
 	}),
 }
@@ -51,6 +65,9 @@ var nvlsOneShotAllReduce = Algorithm{
 	Source: "torch multimem_one_shot_all_reduce; NCCL AGxLLMC",
 	Plan: func(p *schedule.Plan, _ func(string) string) error {
 		p.Group = rotations(p.Spec.Ranks)
+		if err := switchReduces(p.Spec); err != nil {
+			return err
+		}
 		if p.Spec.InPlace { // others may still load what the sum would overwrite
 			p.Scratch = 1
 		}
@@ -60,7 +77,6 @@ var nvlsOneShotAllReduce = Algorithm{
 				into = l.Scratch(0)
 			}
 			l.Barrier()
-			l.Completes()
 			l.Combine([]schedule.Region{into}, nil, l.LoadReduce(l.In(0)))
 			l.Barrier()
 			if p.Spec.InPlace {
@@ -95,7 +111,6 @@ var nvlsReduceScatter = Algorithm{
 	When:   "a node whose switch reduces: each block comes to its rank once",
 	Source: "NCCL ReduceScatter_LDMC",
 	Plan: symmetricKernel(func(int) int { return 1 }, func(l *Lane) {
-		l.Completes()
 		l.Combine([]schedule.Region{l.Out(0)}, nil, l.LoadReduce(l.In(l.Rank)))
 	}),
 }

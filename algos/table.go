@@ -63,6 +63,11 @@ func Table() []Algorithm {
 // Further lists algorithms that are used by name alone: no search over a kind's algorithms tries
 // them. They are in the order of Table.
 func Further() []Algorithm {
+	return slices.Concat(furtherOfAll(), furtherRooted(), furtherExchanges())
+}
+
+// furtherOfAll lists those of Further whose results all ranks have.
+func furtherOfAll() []Algorithm {
 	return []Algorithm{
 		binaryBlocksAllReduce,
 		bineAllReduce,
@@ -96,10 +101,17 @@ func Further() []Algorithm {
 		circulantReduceScatter,
 		multiLevelReduceScatter,
 		nvlsReduceScatter,
+		sparbitReduceScatter,
 		swingReduceScatter,
+	}
+}
 
+// furtherRooted lists those of Further that have a root.
+func furtherRooted() []Algorithm {
+	return []Algorithm{
 		binaryTreeBroadcast,
 		bineBroadcast,
+		circulantBroadcast,
 		hierarchicalBroadcast,
 		kNomialBroadcast,
 		nvlsBroadcast,
@@ -108,6 +120,7 @@ func Further() []Algorithm {
 
 		binaryTreeReduce,
 		bineReduce,
+		circulantReduce,
 		hierarchicalReduce,
 		kNomialReduce,
 		rabenseifnerReduce,
@@ -118,7 +131,12 @@ func Further() []Algorithm {
 
 		bineScatter,
 		kNomialScatter,
+	}
+}
 
+// furtherExchanges lists those of Further that move blocks between all ranks, or nothing.
+func furtherExchanges() []Algorithm {
+	return []Algorithm{
 		hierarchicalAllToAll,
 		hierarchicalAllToAllV,
 		kBruckAllToAll,

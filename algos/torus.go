@@ -2,10 +2,9 @@ package algos
 
 import "collsim/collective"
 
-// Torus all_reduce: buckets in all dimensions and both directions at once. The vector has a part for
-// each dimension and direction, on a lane of its own. Part i begins with rings along dimension i and
-// goes on with the next ones, so that all 2·D links of a rank are always at work, on parts of
-// different orders.
+// Torus all_reduce: buckets in all dimensions and both directions at once. The vector has a part
+// for each dimension and direction, on a lane of its own. Part i begins with rings along dimension
+// i and goes on with the next ones, so that all 2·D links of a rank are at work at once.
 //
 //	4x4, lanes 0 and 2:   along the rows, then the columns, forwards and backwards
 //	     lanes 1 and 3:   along the columns, then the rows
