@@ -67,7 +67,7 @@ const (
 func TestAlgorithmsDocument(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(aboutAlgorithms)
-	contents(&b)
+	contents(&b, algos.Table())
 	for _, kind := range collective.Kinds() {
 		first := true
 		for _, a := range algos.ForKind(kind) {
@@ -82,6 +82,7 @@ func TestAlgorithmsDocument(t *testing.T) {
 		}
 	}
 	b.WriteString(aboutFurther)
+	contents(&b, algos.Further())
 	for _, a := range algos.Further() {
 		describe(t, &b, a)
 	}
@@ -133,7 +134,9 @@ several nodes, messages inside of a node are cut as those between. Of CollNet th
 const aboutFurther = `
 ## By name alone
 
-Algorithms that a scenario gets by naming them: "all" and "fastest" do not try them.
+Algorithms that a scenario gets by naming them: "all" and "fastest" do not try them. Those by NVLS
+need a switch that multicasts and reduces (topology.multimem), and are drawn on one.
+
 `
 
 const aboutOpenMPI = `
@@ -182,14 +185,18 @@ func library(b *strings.Builder, about string, all []algos.Algorithm) {
 }
 
 // contents lists what there is for each kind.
-func contents(b *strings.Builder) {
+func contents(b *strings.Builder, table []algos.Algorithm) {
 	b.WriteString("| kind | algorithms |\n|---|---|\n")
 	for _, kind := range collective.Kinds() {
 		var links []string
-		for _, a := range algos.ForKind(kind) {
-			links = append(links, fmt.Sprintf("[%s](#%s)", a.Name, anchor(a)))
+		for _, a := range table {
+			if a.Does(kind) {
+				links = append(links, fmt.Sprintf("[%s](#%s)", a.Name, anchor(a)))
+			}
 		}
-		fmt.Fprintf(b, "| %v | %s |\n", kind, strings.Join(links, ", "))
+		if len(links) > 0 {
+			fmt.Fprintf(b, "| %v | %s |\n", kind, strings.Join(links, ", "))
+		}
 	}
 }
 
