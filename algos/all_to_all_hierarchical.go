@@ -90,9 +90,9 @@ var hierarchicalAllToAllV = Algorithm{
 		ranks, of := p.Spec.Ranks, p.Spec.Splits
 		p.Scratch = ranks
 		p.Cuts = &[3]schedule.Cut{
-			schedule.Input:  sizes(ranks, func(rank, block int) int64 { return of[rank][block] }),
-			schedule.Output: sizes(ranks, func(rank, block int) int64 { return of[block][rank] }),
-			schedule.Scratch: sizes(ranks, func(rank, block int) int64 {
+			schedule.Input:  sizes(ranks, ranks, func(rank, block int) int64 { return of[rank][block] }),
+			schedule.Output: sizes(ranks, ranks, func(rank, block int) int64 { return of[block][rank] }),
+			schedule.Scratch: sizes(ranks, ranks, func(rank, block int) int64 {
 				group, place := rank/inner, rank%inner
 				from := group*inner + (place+block)%inner
 				return of[from][(group+block/inner)%(ranks/inner)*inner+place]
@@ -102,12 +102,13 @@ var hierarchicalAllToAllV = Algorithm{
 	},
 }
 
-// sizes returns a cut of a buffer into a block for each rank, of these sizes.
-func sizes(ranks int, size func(rank, block int) int64) schedule.Cut {
-	ends := make([][]int64, ranks)
+// sizes returns a cut of a buffer into blocks of these sizes, of each rank, or of all ranks alike
+// if there is one row.
+func sizes(rows, blocks int, size func(rank, block int) int64) schedule.Cut {
+	ends := make([][]int64, rows)
 	for rank := range ends {
 		end := int64(0)
-		for block := range ranks {
+		for block := range blocks {
 			end += size(rank, block)
 			ends[rank] = append(ends[rank], end)
 		}

@@ -17,7 +17,7 @@ var pairwiseXorAllToAll = Algorithm{
 	Source:  "Thakur, Rabenseifner and Gropp 2005, §4.3; MPICH",
 	Formula: "(p−1)·α + (p−1)/p·n·β",
 	Ranks:   onlyPowersOf2,
-	Even:    true,
+	Group:   flips,
 	Lane: func(l *Lane) {
 		if !l.Spec.InPlace {
 			l.Copy(l.Out(l.Rank), l.In(l.Rank))

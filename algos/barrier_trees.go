@@ -1,9 +1,6 @@
 package algos
 
-import (
-	"collsim/collective"
-	"collsim/schedule"
-)
+import "collsim/collective"
 
 // Linear barrier. All signal to rank 0, which answers when all have come.
 //
@@ -88,12 +85,7 @@ var recursiveDoublingBarrier = Algorithm{
 	When:    "powers of two, where signals of partners meet on the wire",
 	Source:  "Brooks 1986; Open MPI barrier recursive doubling",
 	Formula: "(k+f)·α",
-	Group: func(ranks int) schedule.Group {
-		if ranks == 2 { // a ring has the same group
-			return nil
-		}
-		return flips(ranks)
-	},
+	Group:   manyFlips,
 	Lane: func(l *Lane) {
 		f := foldOf(l.Ranks)
 		me, last := f.number(l.Rank), floorLog2(f.q)+1

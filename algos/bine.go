@@ -11,8 +11,8 @@ import (
 //
 //	p = 8:   0→3 │ 0→7 3→4 │ 0→1 7→6 3→2 4→5      0 = 000, 3 = 111, 7 = 011, 1 = 001, …
 //
-// De Sensi, Piarulli, Roweth, Hoefler and others, "Bine trees: enhancing collective operations by
-// optimizing communication locality", SC 2025.
+// De Sensi, Pasqualoni, Piarulli, Bonato, Ba, Turisini, Domke and Hoefler, "Bine trees: enhancing
+// collective operations by optimizing communication locality", SC 2025; arXiv:2508.17311.
 
 // oddDigits has the digits of odd weight in base −2, whose values are negative.
 const oddDigits = 0x2aaaaaaa

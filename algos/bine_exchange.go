@@ -8,12 +8,12 @@ import "collsim/collective"
 //
 //	p = 8, ranks in the order of their places:   0 1 4 5 6 7 2 3
 //
-// De Sensi, Piarulli, Roweth, Hoefler and others, "Bine trees: enhancing collective operations by
-// optimizing communication locality", SC 2025, §4. Of short vectors, whose partners exchange all
-// that they have, it is swing-latency.
+// De Sensi, Pasqualoni, Piarulli, Bonato, Ba, Turisini, Domke and Hoefler, "Bine trees: enhancing
+// collective operations by optimizing communication locality", SC 2025; arXiv:2508.17311. Of short
+// vectors, whose partners exchange all that they have, it is swing-latency.
 
-// binePlace returns the place of a rank. Ranks at an even rank of the same class modulo 2^(i+1), or
-// i partners from it, exchange with each other alone from round i on.
+// binePlace returns the place of a rank. From round i on, even ranks that are equal modulo 2^(i+1)
+// and their partners exchange with each other alone: they have a run of places in common.
 func binePlace(rank, ranks int) int {
 	k := floorLog2(ranks)
 	even := rank

@@ -74,6 +74,8 @@ func ours(kind, name string) (collective.Kind, string, bool) {
 		{"ag", "recursive_doubling", collective.AllGather, "recursive-doubling"},
 		{"ag", "direct_spread", collective.AllGather, "direct"},
 		{"rs", "butterfly_traff", collective.ReduceScatter, "butterfly"},
+		{"rs", "reduce_scatterv_binomial", collective.ReduceScatter, "reduce-then-scatter"},
+		{"rs", "recursive_doubling", collective.ReduceScatter, "recursive-doubling"},
 		{"rs", "ring", collective.ReduceScatter, "ring"},
 		{"rs", "direct", collective.ReduceScatter, "direct"},
 		{"rs", "pairwise", collective.ReduceScatter, "pairwise"},
@@ -145,7 +147,7 @@ func compareRow(t *testing.T, kind collective.Kind, name string, row []string) {
 	if kind == collective.Barrier || otherFold(name, ranks) {
 		return
 	}
-	if row[4] == "1" && !atOnce(cost) { // with more ports the catalogue adds up what leaves all of them
+	if row[4] == "1" && !atOnce(cost) { // with more ports the catalogue adds up all
 		require.Equal(t, row[8], share(blocksOf(cost), tiles, s), "%s: β", where)
 	}
 	if kind.Reduces() {

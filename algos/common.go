@@ -10,6 +10,14 @@ import (
 // itself: modulo the number of ranks, or by exclusive or at powers of two.
 var rotations, flips = schedule.Rotations, schedule.Flips
 
+// manyFlips is flips but for two ranks, where a ring has the same group, and operands no order.
+func manyFlips(ranks int) schedule.Group {
+	if ranks == 2 {
+		return nil
+	}
+	return flips(ranks)
+}
+
 // perRank returns the number of ranks, where there is a chunk or lane for each.
 func perRank(ranks int) int { return ranks }
 

@@ -47,5 +47,5 @@ func TestEven(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, tier.Of(48, 63), tried)
+	require.Equal(t, tier.Of(44, 57), tried)
 }

@@ -1,6 +1,9 @@
 package algos
 
-import "collsim/collective"
+import (
+	"collsim/collective"
+	"collsim/schedule"
+)
 
 // Reduce_scatter for operators that do not commute, of a power of two of ranks. Partners at
 // distance 1, 2, 4, … exchange every second, then every fourth block, … and add: operands are in
@@ -26,15 +29,23 @@ var distanceHalvingAllGather = Algorithm{
 	Name:  "noncommutative",
 	Kinds: []collective.Kind{collective.AllGather, collective.AllGatherV},
 	Ranks: onlyPowersOf2,
-	Even:  true,
+	Group: manyFlips,
 	Lane: func(l *Lane) {
-		p := l.Ranks
 		l.Keep(l.Chunk(l.Rank))
-		for d, n := p/2, 1; d > 0; d, n = d/2, 2*n { // n blocks, those at multiples of 2·d from it
-			partner := l.Rank ^ d
-			l.Send(partner, l.Chunk(l.Rank%(2*d)).Every(2*d, n))
-			l.Recv(partner, l.Chunk(partner%(2*d)).Every(2*d, n))
+		for d := l.Ranks / 2; d > 0; d /= 2 {
+			l.Send(l.Rank^d, everyOther(l, l.Rank, 2*d))
+			l.Recv(l.Rank^d, everyOther(l, l.Rank^d, 2*d))
 		}
 	},
 	Cost: func(p, _ int) Cost { return rounds(exchangeRounds(p, 0)...) },
+}
+
+// everyOther returns the blocks that differ from a rank's by exclusive or with multiples of a
+// distance, in this order.
+func everyOther(l *Lane, rank, distance int) schedule.Region {
+	r := l.Chunk(rank%distance).Every(distance, l.Ranks/distance)
+	for i := 0; rank >= distance && i < l.Ranks; i += distance {
+		r.List = append(r.List, int32(rank^i))
+	}
+	return r
 }

@@ -35,8 +35,7 @@ func (f radixFold) run(rank int) int {
 // folded returns the longest run but for its first rank.
 func (f radixFold) folded() int { return (f.ranks - 1) / f.q }
 
-// members lists the runs that exchange with one in the round of digit weight
-// d, in rank order.
+// members lists the runs that exchange with one in the round of digit weight d, in rank order.
 func (f radixFold) members(run, d int) (runs []int) {
 	for i := range f.radix {
 		runs = append(runs, run-run/d%f.radix*d+i*d)

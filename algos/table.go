@@ -101,6 +101,8 @@ func furtherOfAll() []Algorithm {
 		circulantReduceScatter,
 		multiLevelReduceScatter,
 		noncommutativeReduceScatter,
+		recursiveDoublingReduceScatter,
+		reduceThenScatter,
 		nvlsReduceScatter,
 		sparbitReduceScatter,
 		swingReduceScatter,
