@@ -10,7 +10,7 @@ import (
 // itself: modulo the number of ranks, or by exclusive or at powers of two.
 var rotations, flips = schedule.Rotations, schedule.Flips
 
-// manyFlips is flips but for two ranks, where a ring has the same group, and operands no order.
+// manyFlips returns flips, but nil for two ranks: there a ring has that group, without an order.
 func manyFlips(ranks int) schedule.Group {
 	if ranks == 2 {
 		return nil
