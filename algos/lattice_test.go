@@ -32,6 +32,8 @@ func TestLattices(t *testing.T) {
 		{collective.AllReduce, "leader", "inner", "1", 6},
 		{collective.Broadcast, "hierarchical", "inner", "5", 15},
 		{collective.Reduce, "hierarchical", "inner", "6", 18},
+		{collective.Scatter, "hierarchical", "inner", "6", 18},
+		{collective.Gather, "hierarchical", "inner", "3", 12},
 		{collective.AllToAll, "hierarchical", "inner", "6", 12},
 		{collective.AllToAll, "hierarchical", "inner", "1", 5},
 		{collective.AllToAllV, "hierarchical", "inner", "5", 15},

@@ -132,9 +132,11 @@ func furtherRooted() []Algorithm {
 		splitBinaryReduce,
 
 		bineGather,
+		hierarchicalGather,
 		kNomialGather,
 
 		bineScatter,
+		hierarchicalScatter,
 		kNomialScatter,
 	}
 }
