@@ -39,7 +39,7 @@ func branchOf(v, ranks int) branch {
 }
 
 // binaryTreeRoles returns the roles of a binary tree. Ranks have one role if they are on one level
-// and as many ranks are below each of their children.
+// and have as many children.
 func binaryTreeRoles(spec collective.Spec) schedule.Roles {
 	return func(rank int, peers []int32) (role int64, all []int32) {
 		v := mod(rank-spec.Root, spec.Ranks)
