@@ -180,9 +180,15 @@ func (a Algorithm) transpose(spec collective.Spec, o Options) (*schedule.Schedul
 	return s, nil
 }
 
-// Bound returns the algorithm for a number of ranks, with the options' parameters bound.
+// Bound returns the algorithm for a number of ranks, with the options' parameters bound, here and
+// in the algorithm that it runs backwards.
 func (a Algorithm) Bound(ranks int, o Options) (Algorithm, error) {
 	if err := a.checkParams(o); err != nil {
+		return a, err
+	}
+	if a.Of != nil && a.Of.Bind != nil {
+		of, err := a.Of.Bound(ranks, o)
+		a.Of = &of
 		return a, err
 	}
 	if err := a.checkRanks(ranks); err != nil || a.Bind == nil {
@@ -305,17 +311,19 @@ func (a Algorithm) written(spec collective.Spec, o Options) (schedule.Plan, erro
 	return p, nil
 }
 
-// backwards returns the cost of the transpose: the rounds in the opposite order. If the kind
-// reduces, each round adds all that it transfers, except for blocks that were handed over.
+// backwards returns the cost of the transpose: the rounds in the opposite order. Messages that a
+// rank sent to several now come to it at once. If the kind reduces, each round adds all that comes,
+// except for blocks that were handed over.
 func (a *Algorithm) backwards(kind collective.Kind) func(ranks, tiles int) Cost {
 	return func(ranks, tiles int) Cost {
 		c := a.Cost(ranks, tiles)
 		c.Rounds = slices.Clone(c.Rounds)
 		slices.Reverse(c.Rounds)
 		for i := range c.Rounds {
-			c.Rounds[i].Sums = 0
-			if kind.Reduces() && !c.Rounds[i].Handed {
-				c.Rounds[i].Sums = 1
+			r := &c.Rounds[i]
+			r.Fan, r.Burst, r.Sums = max(r.Fan, r.Burst), 0, 0
+			if kind.Reduces() && !r.Handed {
+				r.Sums = max(r.Fan, 1)
 			}
 		}
 		return c

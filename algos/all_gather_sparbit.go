@@ -38,6 +38,21 @@ var sparbitAllGather = Algorithm{
 	},
 }
 
+// Sparbit reduce_scatter: the all_gather backwards. NCCL's PAT, where it aggregates all that it
+// can, sends the same messages.
+//
+// Jeaugey, "PAT: a new algorithm for all-gather and reduce-scatter operations at scale",
+// arXiv:2506.20252, 2025.
+var sparbitReduceScatter = Algorithm{
+	Name:    "sparbit",
+	Kinds:   []collective.Kind{collective.ReduceScatter, collective.ReduceScatterV},
+	About:   "sums go 1, 2, 4, … ranks back, the nearest first; any number of ranks",
+	When:    "short vectors where near ranks are better connected: the first messages are largest",
+	Source:  "Loch and Koslovski 2023, backwards; Jeaugey 2025 (PAT)",
+	Formula: "k·α + (p−1)/p·n·β + (p−1)/p·n·γ",
+	Of:      &sparbitAllGather,
+}
+
 // sparseBlocks returns the blocks that a rank sends to distance d ahead: those at even multiples of
 // d behind it that the other does not have.
 func sparseBlocks(l *Lane, rank, d int) schedule.Region {

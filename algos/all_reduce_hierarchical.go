@@ -28,11 +28,8 @@ var hierarchicalAllReduce = Algorithm{
 	When:    "nodes with a fast network inside and a slow one between: inner is the GPUs of a node",
 	Source:  "Cho et al. 2019 (BlueConnect); Horovod NCCLHierarchicalAllreduce",
 	Formula: "2·(inner−1 + p/inner−1)·α + 2·(p−1)/p·n·β + (p−1)/p·n·γ",
-	Params: []Param{{Name: "inner", Value: perNode, Tries: []string{perNode, balanced},
-		About: "ranks of a group, a divisor of the ranks; node is the ranks of a node, where all " +
-			"nodes have as many and are filled one after the other; elsewhere it is balanced: the " +
-			"largest divisor that is at most the square root of the ranks"}},
-	Chunks: perRank,
+	Params:  innerParam,
+	Chunks:  perRank,
 	Bind: func(a Algorithm, ranks int, param func(string) string) (Algorithm, error) {
 		inner, err := innerRanks(ranks, param("inner"))
 		if err != nil {
@@ -49,6 +46,12 @@ var hierarchicalAllReduce = Algorithm{
 		return a, nil
 	},
 }
+
+// innerParam is the parameter of algorithms of two levels.
+var innerParam = []Param{{Name: "inner", Value: perNode, Tries: []string{perNode, balanced},
+	About: "ranks of a group, a divisor of the ranks; node is the ranks of a node, where all " +
+		"nodes have as many and are filled one after the other; elsewhere it is balanced: the " +
+		"largest divisor that is at most the square root of the ranks"}}
 
 // perNode and balanced are values of inner.
 const (

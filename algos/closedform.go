@@ -85,7 +85,7 @@ func (m Model) round(r Round, pieces []unit.Bytes) unit.Time {
 		if m.Wires == PerRank {
 			messages = max(r.Fan, 1)
 		}
-		total += over(bytes, messages, m.Rate) + over(bytes, r.Sums, m.Reduce)
+		total += times(max(r.Burst, 1), over(bytes, messages, m.Rate)) + over(bytes, r.Sums, m.Reduce)
 		total = min(total, unit.Forever)
 	}
 	return total

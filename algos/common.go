@@ -10,6 +10,14 @@ import (
 // itself: modulo the number of ranks, or by exclusive or at powers of two.
 var rotations, flips = schedule.Rotations, schedule.Flips
 
+// manyFlips returns flips, but nil for two ranks: there a ring has that group, without an order.
+func manyFlips(ranks int) schedule.Group {
+	if ranks == 2 {
+		return nil
+	}
+	return flips(ranks)
+}
+
 // perRank returns the number of ranks, where there is a chunk or lane for each.
 func perRank(ranks int) int { return ranks }
 
@@ -50,4 +58,9 @@ func others(l *Lane) []int {
 		ranks[i] = l.Rank + 1 + i
 	}
 	return ranks
+}
+
+// reverseBits returns a number of so many bits with their order reversed.
+func reverseBits(n, count int) int {
+	return int(bits.Reverse64(uint64(n)) >> (64 - count))
 }

@@ -26,6 +26,23 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+// TestAllRanks holds the algorithms that are used by name to the suite at all numbers of ranks up
+// to 33, and a few beyond.
+func TestAllRanks(t *testing.T) {
+	numbers := []int{7, 9, 11, 12, 16}
+	if tier.Long {
+		numbers = []int{64, 100, 128}
+		for ranks := range 33 {
+			numbers = append(numbers, ranks+1)
+		}
+	}
+	for _, a := range algos.Further() {
+		t.Run(fmt.Sprintf("%v/%s", a.Kinds[0], a.Name), func(t *testing.T) {
+			algostest.Test(t, a, numbers...)
+		})
+	}
+}
+
 // TestNonPowersOf2 names the folds of Rabenseifner's all_reduce.
 func TestNonPowersOf2(t *testing.T) {
 	a, err := algos.Find(collective.AllReduce, "rabenseifner")

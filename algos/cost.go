@@ -24,6 +24,10 @@ type Round struct {
 	// Fan is the largest number of messages that a rank sends at once, or receives at once. On a
 	// switch they share the rank's port, so each transfer takes Fan times as long. 0 means 1.
 	Fan int
+	// Burst is the number of messages that a rank sends to several, one behind the other, in each
+	// transfer; all have their latency at once. Backwards they come at once, on wires of their own.
+	// 0 means 1.
+	Burst int
 	// Handed says that the sender does not keep what it sends. When the round runs backwards, there
 	// is nothing to add it to.
 	Handed bool

@@ -27,6 +27,14 @@ func (f fold) number(rank int) int {
 	return rank / 2
 }
 
+// pair returns the number that represents a rank: of both ranks of a pair the same.
+func (f fold) pair(rank int) int {
+	if rank >= 2*f.rest {
+		return rank - f.rest
+	}
+	return rank / 2
+}
+
 // rank returns the rank of a number.
 func (f fold) rank(number int) int {
 	if number < f.rest {

@@ -1,11 +1,6 @@
 package algos
 
-import (
-	"fmt"
-	"strconv"
-
-	"collsim/collective"
-)
+import "collsim/collective"
 
 // Bruck all_gather with a radix k: in every round a rank fetches from k − 1 others, one behind the
 // other, so that ⌈log_k p⌉ rounds do. Of radix 2 it is bruck.
@@ -20,8 +15,7 @@ var kBruckAllGather = Algorithm{
 	About:  "fetches from radix − 1 ranks a round, at multiples of 1, radix, radix², …",
 	When:   "short blocks where a latency costs more than sending several messages",
 	Source: "Bruck et al. 1997, concatenation; MPICH, Open MPI",
-	Params: []Param{{Name: "radix", Value: "4", Tries: []string{"4", "8"},
-		About: "how many times as many blocks a rank has after every round, 2 or more"}},
+	Params: radixParam("how many times as many blocks a rank has after every round, 2 or more"),
 	Bind: func(a Algorithm, _ int, param func(string) string) (Algorithm, error) {
 		radix, err := radixOf(param("radix"))
 		if err != nil {
@@ -56,13 +50,4 @@ var kBruckAllGather = Algorithm{
 		}
 		return a, nil
 	},
-}
-
-// radixOf reads a radix.
-func radixOf(text string) (int, error) {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 2 || n > MaxCopies {
-		return 0, fmt.Errorf("radix = %q: a whole number from 2 to %d is expected", text, MaxCopies)
-	}
-	return n, nil
 }

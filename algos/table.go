@@ -63,19 +63,99 @@ func Table() []Algorithm {
 // Further lists algorithms that are used by name alone: no search over a kind's algorithms tries
 // them. They are in the order of Table.
 func Further() []Algorithm {
+	return slices.Concat(furtherOfAll(), furtherRooted(), furtherExchanges())
+}
+
+// furtherOfAll lists those of Further whose results all ranks have.
+func furtherOfAll() []Algorithm {
 	return []Algorithm{
+		binaryBlocksAllReduce,
+		bineAllReduce,
+		chainAllReduce,
 		circulantAllReduce,
+		gatherReduceAllReduce,
+		kNomialAllReduce,
+		leaderAllReduce,
+		linearAllReduce,
+		multiLevelAllReduce,
+		nvlsAllReduce,
+		nvlsOneShotAllReduce,
+		recursiveMultiplyingAllReduce,
 		swingAllReduce,
 		swingLatencyAllReduce,
+		torusAllReduce,
 
+		bineAllGather,
 		circulantAllGather,
+		gatherBroadcastAllGather,
 		kBruckAllGather,
+		multiLevelAllGather,
 		neighborExchangeAllGather,
+		nvlsAllGather,
+		recursiveMultiplyingAllGather,
 		sparbitAllGather,
 		swingAllGather,
 
+		bineReduceScatter,
+		butterflyReduceScatter,
 		circulantReduceScatter,
+		multiLevelReduceScatter,
+		noncommutativeReduceScatter,
+		recursiveDoublingReduceScatter,
+		reduceThenScatter,
+		nvlsReduceScatter,
+		sparbitReduceScatter,
 		swingReduceScatter,
+	}
+}
+
+// furtherRooted lists those of Further that have a root.
+func furtherRooted() []Algorithm {
+	return []Algorithm{
+		binaryTreeBroadcast,
+		bineBroadcast,
+		circulantBroadcast,
+		doubleBinaryTreeBroadcast,
+		hierarchicalBroadcast,
+		kNomialBroadcast,
+		nvlsBroadcast,
+		scatterDoublingBroadcast,
+		splitBinaryBroadcast,
+
+		binaryTreeReduce,
+		bineReduce,
+		circulantReduce,
+		doubleBinaryTreeReduce,
+		hierarchicalReduce,
+		kNomialReduce,
+		rabenseifnerReduce,
+		splitBinaryReduce,
+
+		bineGather,
+		hierarchicalGather,
+		kNomialGather,
+
+		bineScatter,
+		hierarchicalScatter,
+		kNomialScatter,
+	}
+}
+
+// furtherExchanges lists those of Further that move blocks between all ranks, or nothing.
+func furtherExchanges() []Algorithm {
+	return []Algorithm{
+		hierarchicalAllToAll,
+		hierarchicalAllToAllV,
+		kBruckAllToAll,
+		pairwiseXorAllToAll,
+		scatteredAllToAll,
+
+		directBarrier,
+		doubleRingBarrier,
+		kDisseminationBarrier,
+		linearBarrier,
+		recursiveDoublingBarrier,
+		treeBarrier,
 	}
 }
 

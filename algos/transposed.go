@@ -1,9 +1,6 @@
 package algos
 
-import (
-	"collsim/collective"
-	"collsim/schedule"
-)
+import "collsim/collective"
 
 // Algorithms that are others run backwards: data that was moved is moved, or summed, along the
 // reversed paths. Costs, rounds and messages are those of the original, with an addition for every
@@ -37,14 +34,9 @@ var recursiveHalvingReduceScatter = Algorithm{
 var doublingAllGatherOfAll = Algorithm{
 	Name:  "recursive-doubling",
 	Kinds: recursiveDoublingAllGather.Kinds,
-	Group: func(ranks int) schedule.Group {
-		if ranks == 2 { // a ring has the same group, and operands in no order
-			return nil
-		}
-		return flips(ranks)
-	},
-	Lane: func(l *Lane) { doublingGather(l, l.Ranks) },
-	Cost: func(p, _ int) Cost { return doublingCost(p, p) },
+	Group: manyFlips,
+	Lane:  func(l *Lane) { doublingGather(l, l.Ranks) },
+	Cost:  func(p, _ int) Cost { return doublingCost(p, p) },
 }
 
 // Ring reduce_scatter: an all_gather round the ring the other way, backwards. Block r sets out from

@@ -137,11 +137,11 @@ func TestUsualAlgorithm(t *testing.T) {
 	f, err := run.FitTable(table, run.TableOptions{Ranks: 8})
 	require.NoError(t, err)
 	require.Equal(t, "recursive-doubling", f.Algorithm.String())
-	table.Algorithm = "BINE"
+	table.Algorithm = "ADASUM"
 	f, err = run.FitTable(table, run.TableOptions{Ranks: 8})
 	require.NoError(t, err)
 	require.Equal(t, "ring", f.Algorithm.String())
-	require.Contains(t, f.Title(), "there called BINE")
+	require.Contains(t, f.Title(), "there called ADASUM")
 }
 
 func TestTableFitsJSON(t *testing.T) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"math/big"
 	"os"
@@ -68,7 +67,7 @@ const (
 func TestAlgorithmsDocument(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(aboutAlgorithms)
-	contents(&b)
+	contents(&b, algos.Table())
 	for _, kind := range collective.Kinds() {
 		first := true
 		for _, a := range algos.ForKind(kind) {
@@ -83,6 +82,7 @@ func TestAlgorithmsDocument(t *testing.T) {
 		}
 	}
 	b.WriteString(aboutFurther)
+	contents(&b, algos.Further())
 	for _, a := range algos.Further() {
 		describe(t, &b, a)
 	}
@@ -134,7 +134,9 @@ several nodes, messages inside of a node are cut as those between. Of CollNet th
 const aboutFurther = `
 ## By name alone
 
-Algorithms that a scenario gets by naming them: "all" and "fastest" do not try them.
+Algorithms that a scenario gets by naming them: "all" and "fastest" do not try them. Those by NVLS
+need a switch that multicasts and reduces (topology.multimem), and are drawn on one.
+
 `
 
 const aboutOpenMPI = `
@@ -183,14 +185,18 @@ func library(b *strings.Builder, about string, all []algos.Algorithm) {
 }
 
 // contents lists what there is for each kind.
-func contents(b *strings.Builder) {
+func contents(b *strings.Builder, table []algos.Algorithm) {
 	b.WriteString("| kind | algorithms |\n|---|---|\n")
 	for _, kind := range collective.Kinds() {
 		var links []string
-		for _, a := range algos.ForKind(kind) {
-			links = append(links, fmt.Sprintf("[%s](#%s)", a.Name, anchor(a)))
+		for _, a := range table {
+			if a.Does(kind) {
+				links = append(links, fmt.Sprintf("[%s](#%s)", a.Name, anchor(a)))
+			}
 		}
-		fmt.Fprintf(b, "| %v | %s |\n", kind, strings.Join(links, ", "))
+		if len(links) > 0 {
+			fmt.Fprintf(b, "| %v | %s |\n", kind, strings.Join(links, ", "))
+		}
 	}
 }
 
@@ -212,11 +218,16 @@ func describe(t *testing.T, b *strings.Builder, a algos.Algorithm) {
 	t.Helper()
 	spec, options := drawn(a)
 	fmt.Fprintf(b, "\n### %s\n\n%s.\n\n", title(a), sentence(a.About))
-	fmt.Fprintf(b, "* When: %s.\n* Cost: %s", a.When, cmp.Or(a.Formula, "none is published"))
+	fmt.Fprintf(b, "* When: %s.\n* Cost: %s", a.When, a.Formula)
 	if a.Formula != "" && len(formulaFails(t, a, algos.PerConnection, 3, 5, 6, 7, 9, 12)) > 0 {
 		b.WriteString(" if p is a power of two")
 	}
-	if a.Formula != "" {
+	switch _, err := a.CostOf(spec, options); {
+	case err != nil:
+		b.WriteString("none is published")
+	case a.Formula == "": // it depends on parameters
+		fmt.Fprintf(b, "at 8 ranks %s", drawnCost(t, a, spec, options))
+	default:
 		fmt.Fprintf(b, "; at 8 ranks %s", drawnCost(t, a, spec, options))
 	}
 	b.WriteString(".\n")
@@ -232,9 +243,7 @@ func describe(t *testing.T, b *strings.Builder, a algos.Algorithm) {
 	require.NoError(t, err, a.Name)
 	proven, wrong := proof.Verify(s, proof.Options{})
 	require.Empty(t, wrong, a.Name)
-	mesh, err := topology.FullMesh(drawnRanks, 10*unit.Rate(unit.GB), unit.Microsecond)
-	require.NoError(t, err)
-	took, err := sim.Run(s, sim.Env{Graph: mesh, Device: device.Ideal(), Slots: 8},
+	took, err := sim.Run(s, sim.Env{Graph: drawnNetwork(t, a), Device: device.Ideal(), Slots: 8},
 		sim.Options{Trace: true})
 	require.NoError(t, err, a.Name)
 	picture, err := plots.TimelinesText([]plots.Panel{{Trace: took.Trace}},
@@ -243,6 +252,19 @@ func describe(t *testing.T, b *strings.Builder, a algos.Algorithm) {
 	fmt.Fprintf(b, "```text\n%s```\n\nTime %v, ", picture, took.Time)
 	fmt.Fprintf(b, "rounds %d, messages %d, bytes sent %d, FIFO depth %d.\n", proven.Rounds,
 		proven.Messages, proven.BytesSent, proven.MinSlots)
+}
+
+// drawnNetwork is a full mesh; where a switch multicasts and reduces, it is that switch.
+func drawnNetwork(t *testing.T, a algos.Algorithm) *topology.Graph {
+	t.Helper()
+	const rate, latency = 10 * unit.Rate(unit.GB), unit.Microsecond
+	mesh, err := topology.FullMesh(drawnRanks, rate, latency)
+	if strings.HasPrefix(a.Name, "nvls") {
+		mesh, err = topology.Build(topology.Params{Preset: "switch", Ranks: drawnRanks,
+			Bandwidth: rate, Latency: latency / 2, Multimem: true})
+	}
+	require.NoError(t, err)
+	return mesh
 }
 
 // sentence begins with a capital letter.

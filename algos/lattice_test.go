@@ -1,0 +1,79 @@
+package algos_test
+
+import (
+	"fmt"
+	"testing"
+
+	"collsim/algos"
+	"collsim/algos/algostest"
+	"collsim/collective"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestLattices names levels and tori that clusters have, and those at the ends of what is possible.
+func TestLattices(t *testing.T) {
+	for _, c := range []struct {
+		kind              collective.Kind
+		name, param, text string
+		ranks             int
+	}{
+		{collective.AllReduce, "multi-level", "levels", "4x3x2", 24},
+		{collective.AllReduce, "multi-level", "levels", "1x6x1", 6},
+		{collective.AllReduce, "multi-level", "levels", "2x2x3x2", 24},
+		{collective.AllGather, "multi-level", "levels", "3x4x2", 24},
+		{collective.ReduceScatter, "multi-level", "levels", "2x3x2", 12},
+		{collective.AllReduce, "torus", "dims", "3x3x3", 27},
+		{collective.AllReduce, "torus", "dims", "4x2x3", 24},
+		{collective.AllReduce, "torus", "dims", "2x2x2x2", 16},
+		{collective.AllReduce, "torus", "dims", "7", 7},
+		{collective.AllReduce, "leader", "inner", "6", 24},
+		{collective.AllReduce, "leader", "inner", "5", 15},
+		{collective.AllReduce, "leader", "inner", "1", 6},
+		{collective.Broadcast, "hierarchical", "inner", "5", 15},
+		{collective.Reduce, "hierarchical", "inner", "6", 18},
+		{collective.Scatter, "hierarchical", "inner", "6", 18},
+		{collective.Gather, "hierarchical", "inner", "3", 12},
+		{collective.AllToAll, "hierarchical", "inner", "6", 12},
+		{collective.AllToAll, "hierarchical", "inner", "1", 5},
+		{collective.AllToAllV, "hierarchical", "inner", "5", 15},
+	} {
+		a, err := algos.Find(c.kind, c.name)
+		require.NoError(t, err)
+		algostest.TestAt(t, a, c.ranks, algos.Param{Name: c.param, Value: c.text})
+	}
+}
+
+// TestRadices names radices that are not the default.
+func TestRadices(t *testing.T) {
+	for _, a := range algos.Further() {
+		for _, p := range a.Params {
+			for radix := 2; p.Name == "radix" && radix < 7; radix++ {
+				for _, ranks := range []int{1, 2, 7, 9, 16} {
+					value := algos.Param{Name: "radix", Value: fmt.Sprint(radix)}
+					algostest.TestAt(t, a, ranks, value)
+				}
+			}
+		}
+	}
+}
+
+// TestLatticeErrors holds what is told of sizes that are none, or not those of the ranks.
+func TestLatticeErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"4x0":      `multi-level: levels = "4x0": sizes as in 8x4, or balanced, are expected`,
+		"fast":     `multi-level: levels = "fast": sizes as in 8x4, or balanced, are expected`,
+		"4x4":      `multi-level: levels = "4x4" has 16 ranks; there are 12`,
+		"balanced": "", "2x6": "", "12": "",
+	} {
+		a, err := algos.Find(collective.AllReduce, "multi-level")
+		require.NoError(t, err)
+		_, err = a.Build(specOf(collective.AllReduce, 12, 24),
+			algos.Options{Params: []algos.Param{{Name: "levels", Value: text}}})
+		if want == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.EqualError(t, err, want)
+	}
+}
