@@ -25,8 +25,12 @@ func TestExactDataIsExact(t *testing.T) {
 				for _, mode := range []collective.AvgMode{collective.AvgNCCL, collective.AvgPost} {
 					s := meant(collective.Spec{Kind: collective.AllReduce, Op: op, Avg: mode,
 						Factor: factor, Ranks: ranks, Count: 8})
-					exactInAnyOrder[float32](t, s)
-					exactInAnyOrder[float64](t, s)
+					if op <= collective.PremulSum {
+						exactInAnyOrder[float32](t, s)
+						exactInAnyOrder[float64](t, s)
+					} else {
+						exactInAnyOrder[dtype.B8](t, s)
+					}
 					if factor != 0.1 {
 						exactInAnyOrder[int32](t, s)
 						exactInAnyOrder[int64](t, s)
@@ -109,6 +113,7 @@ func TestFillIsAFunctionOfTheElement(t *testing.T) {
 			fillsAlike[float64](t, s, data)
 			fillsAlike[int32](t, s, data)
 			fillsAlike[int64](t, s, data)
+			fillsAlike[dtype.B8](t, s, data)
 		}
 	}
 }
