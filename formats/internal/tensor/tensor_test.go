@@ -26,3 +26,12 @@ func TestAs(t *testing.T) {
 		}
 	}
 }
+
+// TestBools: bytes other than 0 and 1 are no bools, in what is written and in what is read.
+func TestBools(t *testing.T) {
+	require.NoError(t, CheckBools([]byte{0, 1, 1}))
+	const want = "element 2 is 255; 0 or 1 is expected of a bool"
+	require.ErrorContains(t, CheckBools([]byte{0, 1, 255}), want)
+	_, err := Checked(&Array{Name: "a", Type: dtype.Bool, Shape: []int64{3}, Data: []byte{0, 1, 255}})
+	require.ErrorContains(t, err, want)
+}
