@@ -29,8 +29,8 @@ type Backward struct {
 //	all_to_all → all_to_all        all_to_allv → its splits transposed  gather ↔ scatter
 //	send_recv → all_to_allv that sends every block back
 //
-// prod has no linear form, and, or and xor are of truth values and bits, and barrier and custom have
-// no gradient at all: they are refused. So is whatever moves bools.
+// prod has no linear form, the operators and, or and xor are of truth values and bits, and barrier
+// and custom have no gradient at all: they are refused. So is whatever moves bools.
 func Gradient(s Spec) (Backward, error) {
 	g := Backward{Spec: Spec{Type: s.Type, Ranks: s.Ranks, Root: s.Root, Count: s.Count}, Scale: 1}
 	if err := s.Validate(); err != nil {

@@ -252,6 +252,9 @@ func TestCompareSaysThreeThings(t *testing.T) {
 			require.Equal(t, [2]int64{3, 41}, [2]int64{int64(damaged.Outside[0].Rank),
 				damaged.Outside[0].Element})
 			require.NotEqual(t, damaged.Outside[0].Theirs, damaged.Outside[0].Right)
+			defined, err := typeOf(typ).define(&s.Spec, in)
+			require.NoError(t, err)
+			require.Equal(t, bitsOf(typeOf(typ), defined[3][41*width:42*width]), damaged.Outside[0].Right)
 			require.Nil(t, damaged.First)
 			require.Equal(t, [2]int{0, 3}, damaged.Disagree.Ranks)
 			require.EqualValues(t, 1, damaged.Disagree.Elements)

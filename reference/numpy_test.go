@@ -17,8 +17,9 @@ import (
 	"collsim/schedule"
 )
 
-// A numpyCase is a reduction for testdata/reductions.py: the bytes of every rank's input and output, in
-// hexadecimal, and in which order each element of an output is added up: a rank, or a pair.
+// A numpyCase is a reduction for testdata/reductions.py: the bytes of every rank's input and
+// output, in hexadecimal, and in which order each element of an output is added up: a rank, or a
+// pair.
 type numpyCase struct {
 	Name, Type, Op string
 	Inputs, Output []string

@@ -112,8 +112,8 @@ func spectraFiles(t *testing.T, typ dtype.Type) string {
 	return dir
 }
 
-// TestComplexCompared: elements of theirs are counted, not their components; a part that is wrong is
-// told of its complex number.
+// TestComplexCompared: elements of theirs are counted, not their components; a part that is wrong
+// is told of its complex number.
 func TestComplexCompared(t *testing.T) {
 	dir := spectraFiles(t, dtype.Complex64)
 	path := filepath.Join(dir, "p.toml")

@@ -23,8 +23,9 @@ func collectiveKeys() []Key {
 				"them whose simulation takes the least time. Files and what libraries execute, as " +
 				"\"openmpi:ring\", are not among these.", by: (*run).algorithm},
 		{Path: "collective.dtype", kind: aDataType, Values: dtypeNames(), Default: `"float32"`,
-			Example: `"bfloat16"`, Axis: true, Sweep: true, Doc: "Type of an element. A bool is one byte, 0 or 1; a complex number " +
-				"is its real and its imaginary part, each added alone.",
+			Example: `"bfloat16"`, Axis: true, Sweep: true,
+			Doc: "Type of an element. A bool is one byte, 0 or 1; a complex number is its real and its " +
+				"imaginary part, each added alone.",
 			to:   set(func(p *Point, t dtype.Type) { p.Spec.Type = t }),
 			idle: "a barrier moves nothing"},
 		{Path: "collective.op", kind: anOperator, Values: opNames(), Default: `"sum"`,

@@ -158,8 +158,8 @@ func TestAnyCount(t *testing.T) {
 	require.ErrorContains(t, err, "a count of 1; a count of 2 is expected")
 }
 
-// TestReadAsBools: bytes of another type are taken for bools if all are 0 or 1, and complex128 is in
-// no .safetensors.
+// TestReadAsBools: bytes of another type are taken for bools if all are 0 or 1, and complex128 is
+// in no .safetensors.
 func TestReadAsBools(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.npz")
