@@ -170,6 +170,15 @@ func TestValidate(t *testing.T) {
 		{func(s *Spec) { s.Kind, s.Op, s.Root = Broadcast, 0, 9 },
 			"root 9 is not one of the ranks 0…3"},
 		{func(s *Spec) { s.Op = 0 }, "all_reduce needs an operator"},
+		{func(s *Spec) { s.Op = Xor + 1 }, "all_reduce needs an operator"},
+		{func(s *Spec) { s.Type = dtype.Bool }, "bool has no sum; and, or, xor are expected"},
+		{func(s *Spec) { s.Type, s.Op = dtype.Complex64, Max },
+			"complex64 has no max; sum, avg, premulsum are expected"},
+		{func(s *Spec) { s.Type, s.Op = dtype.Complex128, Prod },
+			"complex128 has no prod; sum, avg, premulsum are expected"},
+		{func(s *Spec) { s.Op = And },
+			"float32 has no and; sum, prod, min, max, avg, premulsum are expected"},
+		{func(s *Spec) { s.Type, s.Count = dtype.Complex64, MaxElements/4/2+1 }, "is too large"},
 		{func(s *Spec) { s.Kind = AllGather },
 			"all_gather does not reduce, but has operator sum"},
 		{func(s *Spec) { s.Type = 0 }, "all_reduce needs a data type"},
@@ -220,4 +229,24 @@ func ExampleSpec() {
 	// Output:
 	// 4194304 4194304 33554432 64 MiB
 	// busbw = algbw × 7/8
+}
+
+// TestInComponents: twice as many floats in every block, and the same bytes.
+func TestInComponents(t *testing.T) {
+	s := Spec{Kind: AllToAllV, Type: dtype.Complex128, Ranks: 2, Splits: [][]int64{{1, 2}, {0, 5}}}
+	c := s.InComponents()
+	require.NoError(t, c.Validate())
+	require.Equal(t, dtype.Float64, c.Type)
+	require.Equal(t, [][]int64{{2, 4}, {0, 10}}, c.Splits)
+	require.Equal(t, [][]int64{{1, 2}, {0, 5}}, s.Splits)
+	require.Equal(t, s.Bytes(), c.Bytes())
+	r := Spec{Kind: ReduceScatter, Op: Avg, Type: dtype.Complex64, Ranks: 3, Count: 5, InPlace: true}
+	for rank := range 3 {
+		in, out := r.Place(rank)
+		twiceIn, twiceOut := r.InComponents().Place(rank)
+		require.Equal(t, [2]int64{2 * in, 2 * out}, [2]int64{twiceIn, twiceOut})
+	}
+	require.True(t, r.ScalesBefore())
+	whole := Spec{Kind: AllReduce, Op: And, Type: dtype.Bool, Ranks: 3, Count: 5}
+	require.Equal(t, whole, whole.InComponents())
 }

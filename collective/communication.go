@@ -222,10 +222,13 @@ func (c *Communication) Validate(n int) error {
 	case c.Kind.Rooted() && c.position(c.Root, n) < 0:
 		return fmt.Errorf("%v: the root %d is not a member of the team %s", c.Kind, c.Root,
 			c.teamText(n))
-	case c.Op > PremulSum:
+	case c.Op > Xor:
 		return fmt.Errorf("%v: there is no operator %v", c.Kind, c.Op)
 	case c.Type != 0 && !c.Type.Valid():
 		return fmt.Errorf("%v: there is no type %v", c.Kind, c.Type)
+	}
+	if err := CheckOp(c.Op, c.Type); err != nil {
+		return fmt.Errorf("%v: %w", c.Kind, err)
 	}
 	if err := c.meaningless(); err != nil {
 		return err

@@ -1,6 +1,10 @@
 package collective
 
-import "fmt"
+import (
+	"fmt"
+
+	"collsim/dtype"
+)
 
 // Backward describes how the gradient of a collective's output becomes that of its input. A
 // collective without max and min is a linear map of all ranks' inputs, and this is the transposed
@@ -25,16 +29,20 @@ type Backward struct {
 //	all_to_all → all_to_all        all_to_allv → its splits transposed  gather ↔ scatter
 //	send_recv → all_to_allv that sends every block back
 //
-// prod has no linear form, and barrier and custom have none at all: they are refused.
+// prod has no linear form, the operators and, or and xor are of truth values and bits, and barrier
+// and custom have no gradient at all: they are refused. So is whatever moves bools.
 func Gradient(s Spec) (Backward, error) {
 	g := Backward{Spec: Spec{Type: s.Type, Ranks: s.Ranks, Root: s.Root, Count: s.Count}, Scale: 1}
 	if err := s.Validate(); err != nil {
 		return g, err
 	}
+	if s.Type == dtype.Bool {
+		return g, fmt.Errorf("%v of bool has no gradient; numbers have one", s.Kind)
+	}
 	switch s.Op {
-	case Prod:
-		return g, fmt.Errorf("%v prod has no gradient; sum, avg, premulsum, min and max "+
-			"have one", s.Kind)
+	case Prod, And, Or, Xor:
+		return g, fmt.Errorf("%v %v has no gradient; sum, avg, premulsum, min and max "+
+			"have one", s.Kind, s.Op)
 	case Avg:
 		g.Scale = 1 / float64(s.Ranks)
 	case PremulSum:

@@ -228,6 +228,15 @@ func TestGradientRules(t *testing.T) {
 		"premulsum, min and max have one")
 	_, err = Gradient(Spec{Kind: Barrier, Ranks: 2})
 	require.EqualError(t, err, "barrier has no gradient")
+	_, err = Gradient(Spec{Kind: AllReduce, Op: Xor, Type: dtype.Int32, Ranks: 2, Count: 1})
+	require.EqualError(t, err, "all_reduce xor has no gradient; sum, avg, premulsum, min and max "+
+		"have one")
+	_, err = Gradient(Spec{Kind: AllGather, Type: dtype.Bool, Ranks: 2, Count: 1})
+	require.EqualError(t, err, "all_gather of bool has no gradient; numbers have one")
+	back, err := Gradient(Spec{Kind: AllGather, Type: dtype.Complex64, Ranks: 2, Count: 1})
+	require.NoError(t, err)
+	require.Equal(t, Spec{Kind: ReduceScatter, Op: Sum, Type: dtype.Complex64, Ranks: 2, Count: 1},
+		back.Spec)
 	for _, kind := range []Kind{Broadcast, Reduce, Gather, Scatter, SendRecv} {
 		_, err = LocalGradient(linear(rand.New(rand.NewPCG(1, 1)), kind), 0)
 		require.EqualError(t, err, ""+kind.String()+" has no local gradient; all_reduce, "+

@@ -3,14 +3,17 @@ package collective
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+
+	"collsim/dtype"
 )
 
 // Op is the operator of a kind that reduces; zero for kinds that do not.
 type Op uint8
 
-// The operators of NCCL.
+// The operators.
 const (
 	Sum Op = iota + 1
 	Prod
@@ -18,14 +21,45 @@ const (
 	Max
 	Avg       // the mean over the ranks, see Spec.Avg
 	PremulSum // every input is multiplied by Spec.Factor before the sum
+
+	// And, Or and Xor combine bools, or integers bit by bit: MPI's MPI_LAND and MPI_BAND and so on,
+	// torch's BAND, BOR and BXOR. NCCL has none of them.
+	And
+	Or
+	Xor
 )
 
 var opNames = [...]string{
 	Sum: "sum", Prod: "prod", Min: "min", Max: "max", Avg: "avg", PremulSum: "premulsum",
+	And: "and", Or: "or", Xor: "xor",
 }
 
 // Ops lists all operators in the order of their declaration.
-func Ops() []Op { return []Op{Sum, Prod, Min, Max, Avg, PremulSum} }
+func Ops() []Op { return []Op{Sum, Prod, Min, Max, Avg, PremulSum, And, Or, Xor} }
+
+// OpsOf lists the operators that combine elements of a type. Complex numbers have no order, so no
+// min and max, and no prod here: torch refuses these three for them, too (supports_complex in
+// distributed_c10d.py).
+func OpsOf(t dtype.Type) []Op {
+	switch {
+	case t == dtype.Bool:
+		return []Op{And, Or, Xor}
+	case t.IsComplex():
+		return []Op{Sum, Avg, PremulSum}
+	case t.IsFloat():
+		return []Op{Sum, Prod, Min, Max, Avg, PremulSum}
+	}
+	return Ops()
+}
+
+// CheckOp returns an error if an operator does not combine elements of a type. No operator, and no
+// type, are no error.
+func CheckOp(o Op, t dtype.Type) error {
+	if o == 0 || t == 0 || slices.Contains(OpsOf(t), o) {
+		return nil
+	}
+	return fmt.Errorf("%v has no %v; %s are expected", t, o, join(OpsOf(t)))
+}
 
 // String returns the operator's name in scenarios and tables; empty for the zero Op.
 func (o Op) String() string {

@@ -41,7 +41,7 @@ func (s Spec) Validate() error {
 		return fmt.Errorf("root %d is not one of the ranks 0…%d", s.Root, s.Ranks-1)
 	case s.Root != 0 && !s.Kind.Rooted():
 		return fmt.Errorf("%v has no root, but root is %d", s.Kind, s.Root)
-	case s.Kind.Reduces() && s.Op < Sum || s.Op > PremulSum:
+	case s.Kind.Reduces() && s.Op < Sum || s.Op > Xor:
 		return fmt.Errorf("%v needs an operator", s.Kind)
 	case !s.Kind.Reduces() && s.Kind != Custom && s.Op != 0:
 		return fmt.Errorf("%v does not reduce, but has operator %v", s.Kind, s.Op)
@@ -51,7 +51,7 @@ func (s Spec) Validate() error {
 		return fmt.Errorf("%v needs a data type", s.Kind)
 	case s.Count < 0:
 		return fmt.Errorf("count %d is negative", s.Count)
-	case s.Count > MaxElements/int64(s.Ranks):
+	case s.Count > MaxElements/int64(s.Ranks*s.Type.Components()):
 		return fmt.Errorf("count %d on %d ranks is too large", s.Count, s.Ranks)
 	case s.Count != 0 && (s.Kind.Splits() || s.Kind == Barrier):
 		return fmt.Errorf("%v takes no count, but count is %d", s.Kind, s.Count)
@@ -59,6 +59,9 @@ func (s Spec) Validate() error {
 		return fmt.Errorf("a barrier has nothing that could be in place")
 	case s.InPlace && s.Kind == AllToAllV:
 		return fmt.Errorf("all_to_allv cannot run in place: blocks have no common place")
+	}
+	if err := CheckOp(s.Op, s.Type); err != nil {
+		return err
 	}
 	if err := checkFactor(s.Op, s.Factor); err != nil {
 		return err
@@ -87,7 +90,7 @@ func (s Spec) validateSplits() error {
 				r, len(row), s.Ranks)
 		}
 		for c, n := range row {
-			if n < 0 || n > MaxElements-total {
+			if n < 0 || n > MaxElements/int64(s.Type.Components())-total {
 				return fmt.Errorf("splits[%d][%d] = %d is out of range", r, c, n)
 			}
 			total += n
@@ -224,6 +227,27 @@ func (s Spec) WithBytes(size unit.Bytes) Spec {
 // WithCount returns the Spec with another Count.
 func (s Spec) WithCount(n int64) Spec {
 	s.Count = n
+	return s
+}
+
+// InComponents returns the same collective of components: of two floats for each complex number,
+// which is what torch makes of it (view_as_real). Collectives of other types are returned as they
+// are.
+func (s Spec) InComponents() Spec {
+	each := int64(s.Type.Components())
+	if each == 1 {
+		return s
+	}
+	s.Type, s.Count = s.Type.Component(), s.Count*each
+	splits := s.Splits
+	s.Splits = nil
+	for _, row := range splits {
+		longer := make([]int64, len(row))
+		for i, n := range row {
+			longer[i] = n * each
+		}
+		s.Splits = append(s.Splits, longer)
+	}
 	return s
 }
 

@@ -58,9 +58,10 @@ type GPU struct {
 // Peaks holds operations per second by the type of the operands; 0 where there is no such unit.
 type Peaks struct{ Float64, Float32, Float16, BFloat16, Float8, Int8 FLOPS }
 
-// Of returns the peak of a type; 0 for integers of more than 8 bits.
+// Of returns the peak of a type, of complex numbers that of their components; 0 for bool and for
+// integers of more than 8 bits.
 func (p *Peaks) Of(t dtype.Type) FLOPS {
-	switch t {
+	switch t.Component() {
 	case dtype.Float64:
 		return p.Float64
 	case dtype.Float32:

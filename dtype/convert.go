@@ -45,12 +45,13 @@ func Narrow[T Number, F float32 | float64](dst []T, src []F) {
 
 // Precision returns the number of bits of t's significand, including the one that is not stored:
 // half of 2^(1−Precision) bounds the relative error of a rounding. For an integer type it is the
-// number of bits without the sign.
+// number of bits without the sign. A complex type has that of its components, and so it is with
+// Largest and Smallest.
 func (t Type) Precision() int { return t.info().bits }
 
 // Largest returns the largest finite number of t; for int64 and uint64 rounded, to a power of two.
 func (t Type) Largest() float64 {
-	switch t {
+	switch t.Component() {
 	case Float64:
 		return math.MaxFloat64
 	case Float32:
@@ -70,7 +71,7 @@ func (t Type) Largest() float64 {
 // Smallest returns the least positive number of t: half of it bounds the error of a rounding where
 // the relative error has no bound. For an integer type it is 1.
 func (t Type) Smallest() float64 {
-	switch t {
+	switch t.Component() {
 	case Float64:
 		return math.SmallestNonzeroFloat64
 	case Float32:

@@ -66,15 +66,26 @@ func TestLimits(t *testing.T) {
 		require.Zero(t, least.Cmp(exactly(l.t.Smallest())), l.t)
 		require.Equal(t, l.frac+1, l.t.Precision())
 	}
-	for _, dt := range All()[len(layouts()):] {
+	for dt := Int8; dt <= Uint64; dt++ {
 		require.Equal(t, 1.0, dt.Smallest())
 		require.Equal(t, dt.Precision() == 8*dt.Width(), !dt.Signed())
 	}
+	require.Equal(t, 1.0, Bool.Smallest())
+	require.Equal(t, 1.0, Bool.Largest())
+	for complexType, of := range map[Type]Type{Complex64: Float32, Complex128: Float64} {
+		require.Equal(t, of, complexType.Component())
+		require.Equal(t, 2*of.Width(), complexType.Width())
+		require.Equal(t, 2, complexType.Components())
+		require.Equal(t, of.Precision(), complexType.Precision())
+		require.Equal(t, of.Largest(), complexType.Largest())
+		require.Equal(t, of.Smallest(), complexType.Smallest())
+	}
+	require.Equal(t, Bool, Bool.Component())
 	require.Equal(t, 127.0, Int8.Largest())
 	require.Equal(t, 65535.0, Uint16.Largest())
 	require.Equal(t, 0x1p63, Int64.Largest())
 	require.Equal(t, 0x1p64, Uint64.Largest())
-	require.Panics(t, func() { (Uint64 + 1).Smallest() })
+	require.Panics(t, func() { (Complex128 + 1).Smallest() })
 }
 
 // TestEveryPattern goes through all bits of the small formats: the value is what the oracle reads,

@@ -1,7 +1,8 @@
 // Package dtype defines the number formats of tensors. It has their names in PyTorch, in nccl-tests
 // and in common use, their widths, and their rounding. It computes sum, prod, min and max in them,
-// bit for bit as a GPU does. It knows no collective, no schedule and no order of additions: package
-// reference decides what is added to what.
+// bit for bit as a GPU does, and the operators and, or and xor of bools and of integers' bits. It
+// knows no collective, no schedule and no order of additions: package reference decides what is
+// added to what.
 //
 // A Type names a format at run time. The Go types of Number hold its elements, so that loops over
 // slices need no decision per element. Of maps a Go type to its Type.
@@ -9,6 +10,10 @@
 //	float64 float32                        as in Go
 //	F16 BF16 E4M3 E5M2                     the bits, in an unsigned integer
 //	int8 … int64, uint8 … uint64           as in Go; overflow wraps
+//	B8                                     a bool, 0 or 1 in a byte
+//
+// Complex numbers have no Go type here: an element is two of its Component, the real part first.
+// They are computed as twice as many floats, as torch does (view_as_real).
 //
 //	              bits of         bias   largest    least        conversion of larger
 //	              significand                       positive     numbers

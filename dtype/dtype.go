@@ -27,6 +27,9 @@ const (
 	Uint16
 	Uint32
 	Uint64
+	Bool       // one byte, 0 or 1
+	Complex64  // two float32: the real part, then the imaginary one
+	Complex128 // two float64
 )
 
 // info holds the properties of a type.
@@ -34,7 +37,7 @@ type info struct {
 	name    string // torch's
 	nccl    string // the "type" column of nccl-tests
 	width   int    // bytes
-	bits    int    // of the significand, or of an integer without its sign
+	bits    int    // of the significand, or of an integer without its sign; 1 of a bool
 	kind    kind
 	aliases string // other names that Parse accepts, separated by blanks
 }
@@ -45,6 +48,8 @@ const (
 	floating kind = iota
 	signed
 	unsigned
+	logical
+	complexes
 )
 
 // table is indexed by Type; nothing assigns to it.
@@ -63,19 +68,22 @@ var table = [...]info{
 	Uint16:     {"uint16", "uint16", 2, 16, unsigned, "u16"},
 	Uint32:     {"uint32", "uint32", 4, 32, unsigned, "u32"},
 	Uint64:     {"uint64", "uint64", 8, 64, unsigned, "u64"},
+	Bool:       {"bool", "bool", 1, 1, logical, "bool8 pred"},
+	Complex64:  {"complex64", "complex64", 8, 24, complexes, "c64 cfloat"},
+	Complex128: {"complex128", "complex128", 16, 53, complexes, "c128 cdouble"},
 }
 
 // All returns every type, in the order of the constants.
 func All() []Type {
 	all := make([]Type, 0, len(table)-1)
-	for t := Float64; t <= Uint64; t++ {
+	for t := Float64; t <= Complex128; t++ {
 		all = append(all, t)
 	}
 	return all
 }
 
 // Valid reports whether t is one of the constants.
-func (t Type) Valid() bool { return t >= Float64 && t <= Uint64 }
+func (t Type) Valid() bool { return t >= Float64 && t <= Complex128 }
 
 // String returns PyTorch's name without the "torch.": "float32", "float8_e4m3fn".
 func (t Type) String() string {
@@ -86,20 +94,46 @@ func (t Type) String() string {
 }
 
 // NCCL returns the name in nccl-tests' type column: "float", "half", "f8e4m3". NCCL has no 16-bit
-// integers; theirs are PyTorch's names.
+// integers, no bool and no complex numbers; theirs are PyTorch's names.
 //
-// For the zero Type, which a barrier has, it is empty; Width is then 0, IsFloat and Signed are
-// false. Other invalid types make all four panic.
+// For the zero Type, which a barrier has, it is empty; Width is then 0, IsFloat, IsComplex and
+// Signed are false. Other invalid types make all five panic.
 func (t Type) NCCL() string { return t.info().nccl }
 
 // Width returns the size of one element in bytes.
 func (t Type) Width() int { return t.info().width }
 
-// IsFloat reports whether t is a floating-point format.
-func (t Type) IsFloat() bool { return t != 0 && t.info().kind == floating }
+// IsFloat reports whether t is a floating-point format, or a complex one, which has two of them.
+func (t Type) IsFloat() bool { return t.IsComplex() || t != 0 && t.info().kind == floating }
 
-// Signed reports whether t has negative values: all floats and the int types.
-func (t Type) Signed() bool { return t != 0 && t.info().kind != unsigned }
+// IsComplex reports whether an element of t is a real and an imaginary part.
+func (t Type) IsComplex() bool { return t != 0 && t.info().kind == complexes }
+
+// Component returns the type of the real and of the imaginary part of a complex type; any other
+// type itself.
+func (t Type) Component() Type {
+	switch t {
+	case Complex64:
+		return Float32
+	case Complex128:
+		return Float64
+	}
+	return t
+}
+
+// Components returns the number of numbers that an element of t is made of: 2 of a complex one,
+// else 1.
+func (t Type) Components() int {
+	if t.IsComplex() {
+		return 2
+	}
+	return 1
+}
+
+// Signed reports whether t has negative values: all floats, complex ones, and the int types.
+func (t Type) Signed() bool {
+	return t != 0 && t.info().kind != unsigned && t.info().kind != logical
+}
 
 func (t Type) info() *info {
 	if t == 0 {

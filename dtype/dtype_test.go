@@ -30,6 +30,9 @@ func TestTable(t *testing.T) {
 		{Uint16, "uint16", "uint16", 2, false, false},
 		{Uint32, "uint32", "uint32", 4, false, false},
 		{Uint64, "uint64", "uint64", 8, false, false},
+		{Bool, "bool", "bool", 1, false, false},
+		{Complex64, "complex64", "complex64", 8, true, true},
+		{Complex128, "complex128", "complex128", 16, true, true},
 	}
 	require.Len(t, All(), len(tests))
 	for i, tt := range tests {
@@ -41,6 +44,7 @@ func TestTable(t *testing.T) {
 			require.Equal(t, tt.width, tt.dtype.Width())
 			require.Equal(t, tt.float, tt.dtype.IsFloat())
 			require.Equal(t, tt.signed, tt.dtype.Signed())
+			require.Equal(t, strings.HasPrefix(tt.name, "complex"), tt.dtype.IsComplex())
 			for _, name := range []string{tt.name, tt.nccl, strings.ReplaceAll(tt.name, "_", "-")} {
 				got, err := Parse(name)
 				require.NoError(t, err)
@@ -63,6 +67,7 @@ func TestParseAliases(t *testing.T) {
 		{"e5m2 float8-e5m2 fp8_e5m2", Float8E5M2},
 		{"i8", Int8}, {"i16", Int16}, {"i32", Int32}, {"i64", Int64},
 		{"u8", Uint8}, {"u16", Uint16}, {"u32", Uint32}, {"u64", Uint64},
+		{"bool8 pred", Bool}, {"c64 cfloat", Complex64}, {"c128 cdouble", Complex128},
 	}
 	for _, tt := range tests {
 		for _, name := range strings.Fields(tt.names) {
@@ -86,10 +91,10 @@ func TestEachSpellingNamesOneType(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	const all = "one of: float64, float32, float16, bfloat16, float8_e4m3fn, float8_e5m2, " +
-		"int8, int16, int32, int64, uint8, uint16, uint32, uint64"
+		"int8, int16, int32, int64, uint8, uint16, uint32, uint64, bool, complex64, complex128"
 	tests := []struct{ name, want string }{
 		{"flaot32", `"flaot32" is not a data type; nearest: float32`},
-		{"bfloat", `"bfloat" is not a data type; nearest: float32, bfloat16`},
+		{"bfloat", `"bfloat" is not a data type; nearest: float32, complex64, bfloat16`},
 		{"int", `"int" is not a data type; nearest: int8, int16, int32`},
 		{"Float32", `"Float32" is not a data type; nearest: float32, float64, float16`},
 		{"bf61", `"bf61" is not a data type; nearest: bfloat16`},
@@ -107,7 +112,7 @@ func TestParseErrors(t *testing.T) {
 }
 
 func TestNotATypeAtAll(t *testing.T) {
-	for _, bad := range []Type{0, Uint64 + 1, 255} {
+	for _, bad := range []Type{0, Complex128 + 1, 255} {
 		require.False(t, bad.Valid())
 		require.Equal(t, fmt.Sprintf("dtype.Type(%d)", bad), bad.String())
 		if bad == 0 {
@@ -117,12 +122,14 @@ func TestNotATypeAtAll(t *testing.T) {
 		require.Panics(t, func() { bad.NCCL() })
 		require.Panics(t, func() { bad.IsFloat() })
 		require.Panics(t, func() { bad.Signed() })
+		require.Panics(t, func() { bad.IsComplex() })
 	}
 	var none Type
 	require.Zero(t, none.Width())
 	require.Empty(t, none.NCCL())
 	require.False(t, none.IsFloat())
 	require.False(t, none.Signed())
+	require.False(t, none.IsComplex())
 }
 
 func FuzzParse(f *testing.F) {

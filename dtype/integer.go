@@ -15,6 +15,9 @@ func integer[T whole](t Type) kernel[T] {
 		prod:        multiplyWhole[T],
 		min:         lesserWhole[T],
 		max:         greaterWhole[T],
+		and:         andWhole[T],
+		or:          orWhole[T],
+		xor:         xorWhole[T],
 		scale:       scaleWhole[T],
 		divide:      divideWhole[T],
 		from:        from,
@@ -90,6 +93,27 @@ func greaterWhole[T whole](dst, src []T) {
 	src = src[:len(dst)]
 	for i := range dst {
 		dst[i] = max(dst[i], src[i])
+	}
+}
+
+func andWhole[T whole | B8](dst, src []T) {
+	src = src[:len(dst)]
+	for i := range dst {
+		dst[i] &= src[i]
+	}
+}
+
+func orWhole[T whole | B8](dst, src []T) {
+	src = src[:len(dst)]
+	for i := range dst {
+		dst[i] |= src[i]
+	}
+}
+
+func xorWhole[T whole | B8](dst, src []T) {
+	src = src[:len(dst)]
+	for i := range dst {
+		dst[i] ^= src[i]
 	}
 }
 

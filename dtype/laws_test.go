@@ -26,6 +26,7 @@ func TestLaws(t *testing.T) {
 	laws[uint16](t)
 	laws[uint32](t)
 	laws[uint64](t)
+	laws[B8](t)
 }
 
 // laws are what holds of random slices of a type, of lengths that are no multiple of anything.
@@ -37,6 +38,9 @@ func laws[T Number](t *testing.T) {
 		return randomElements[T](rng, n), randomElements[T](rng, n)
 	}
 	operators := []func(dst, src []T){Sum[T], Prod[T], Min[T], Max[T]}
+	if !dt.IsFloat() {
+		operators = append(operators, And[T], Or[T], Xor[T])
+	}
 	all := map[string]func(a, b []T) bool{
 		"order of operands does not matter": func(a, b []T) bool {
 			for _, op := range operators {
@@ -178,6 +182,7 @@ func TestNothingIsAllocated(t *testing.T) {
 	nothingIsAllocated[BF16](t)
 	nothingIsAllocated[E4M3](t)
 	nothingIsAllocated[int8](t)
+	nothingIsAllocated[B8](t)
 }
 
 func nothingIsAllocated[T Number](t *testing.T) {

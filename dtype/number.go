@@ -5,7 +5,7 @@ import "strconv"
 // Number is the set of Go types that hold elements of a format.
 type Number interface {
 	float64 | float32 | F16 | BF16 | E4M3 | E5M2 |
-		int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
+		int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | B8
 }
 
 // The formats that Go does not have, as bits.
@@ -18,6 +18,8 @@ type (
 	E4M3 uint8
 	// E5M2 is a float8_e5m2, the upper half of a binary16.
 	E5M2 uint8
+	// B8 is a bool: 0 or 1.
+	B8 uint8
 )
 
 // String returns the value in decimal, with just enough digits to distinguish it from all other
@@ -46,6 +48,7 @@ func Of[T Number]() Type { return of[T]().dtype }
 type kernel[T Number] struct {
 	dtype               Type
 	sum, prod, min, max func(dst, src []T)
+	and, or, xor        func(dst, src []T) // nil of floats
 	scale               func(dst []T, by T)
 	divide              func(dst []T, n int)
 	from, unsaturated   func(x float64) T
@@ -72,6 +75,7 @@ var (
 	kernelUint16  = integer[uint16](Uint16)
 	kernelUint32  = integer[uint32](Uint32)
 	kernelUint64  = integer[uint64](Uint64)
+	kernelBool    = truth()
 )
 
 // of returns T's kernel.
@@ -107,6 +111,8 @@ func of[T Number]() *kernel[T] {
 		k = &kernelUint32
 	case uint64:
 		k = &kernelUint64
+	case B8:
+		k = &kernelBool
 	}
 	return k.(*kernel[T])
 }

@@ -121,8 +121,12 @@ func fromBits[T Number](bits uint64) T {
 func randomElements[T Number](rng *rand.Rand, n int) []T {
 	all := make([]T, n)
 	special := []float64{0, math.Copysign(0, -1), 1, -1, math.Inf(1), math.Inf(-1), math.NaN()}
+	mask := ^uint64(0)
+	if Of[T]() == Bool {
+		mask = 1
+	}
 	for i := range all {
-		all[i] = fromBits[T](rng.Uint64())
+		all[i] = fromBits[T](rng.Uint64() & mask)
 		if rng.Intn(8) == 0 {
 			all[i] = From[T](special[rng.Intn(len(special))])
 		}

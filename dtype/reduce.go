@@ -33,6 +33,27 @@ func Max[T Number](dst, src []T) {
 	of[T]().max(dst, src)
 }
 
+// And sets every dst[i] to the bitwise and of dst[i] and src[i], for bools the logical one.
+// REQUIRES: as Sum; T is bool or an integer type.
+func And[T Number](dst, src []T) {
+	mustMatch(len(dst), len(src))
+	of[T]().and(dst, src)
+}
+
+// Or sets every dst[i] to the bitwise or of dst[i] and src[i], for bools the logical one. REQUIRES:
+// as And.
+func Or[T Number](dst, src []T) {
+	mustMatch(len(dst), len(src))
+	of[T]().or(dst, src)
+}
+
+// Xor sets every dst[i] to the bitwise exclusive or of dst[i] and src[i], for bools the logical
+// one. REQUIRES: as And.
+func Xor[T Number](dst, src []T) {
+	mustMatch(len(dst), len(src))
+	of[T]().xor(dst, src)
+}
+
 // Scale multiplies every element by a factor, rounding once; integers wrap. premulsum, and avg of
 // floats, do so with inputs (NCCL's FuncPreMulSum). The product is rounded before anything is added
 // to it: a device whose compiler fuses the two gives other bits.

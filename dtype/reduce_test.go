@@ -267,6 +267,40 @@ func TestIntegersWrap(t *testing.T) {
 	require.Equal(t, []uint8{128, 255, 7}, e)
 }
 
+// TestBool has all operands of every operator: sum and max are or, prod and min are and.
+func TestBool(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		op   func(dst, src []B8)
+		want []B8 // of 0 0, 0 1, 1 0, 1 1
+	}{{"and", And[B8], []B8{0, 0, 0, 1}}, {"or", Or[B8], []B8{0, 1, 1, 1}},
+		{"xor", Xor[B8], []B8{0, 1, 1, 0}}, {"sum", Sum[B8], []B8{0, 1, 1, 1}},
+		{"max", Max[B8], []B8{0, 1, 1, 1}}, {"prod", Prod[B8], []B8{0, 0, 0, 1}},
+		{"min", Min[B8], []B8{0, 0, 0, 1}}} {
+		got := []B8{0, 0, 1, 1}
+		c.op(got, []B8{0, 1, 0, 1})
+		require.Equal(t, c.want, got, c.name)
+	}
+	for x, want := range map[float64]B8{0: 0, math.Copysign(0, -1): 0, 0.25: 1, -3: 1, 1e300: 1,
+		math.Inf(1): 1} {
+		require.Equal(t, want, From[B8](x), x)
+	}
+	require.Equal(t, B8(1), From[B8](math.NaN())) // as bool(float("nan")) in Python
+	a := []B8{0, 1}
+	Divide(a, 3)
+	require.Equal(t, []B8{0, 1}, a)
+}
+
+func TestBitsOfIntegers(t *testing.T) {
+	a, b, c := []int16{-2, 0x0ff0}, []int16{-2, 0x0ff0}, []int16{-2, 0x0ff0}
+	And(a, []int16{5, 0x00ff})
+	Or(b, []int16{5, 0x00ff})
+	Xor(c, []int16{5, 0x00ff})
+	require.Equal(t, []int16{4, 0x00f0}, a)
+	require.Equal(t, []int16{-1, 0x0fff}, b)
+	require.Equal(t, []int16{-5, 0x0f0f}, c)
+}
+
 func TestMisuse(t *testing.T) {
 	require.Panics(t, func() { Sum([]F16{1}, nil) })
 	require.Panics(t, func() { Narrow([]F16{1}, []float32{}) })

@@ -52,12 +52,19 @@ func ArithmeticOf(spec *collective.Spec) Arithmetic {
 		return arithmetic[uint32](spec)
 	case dtype.Uint64:
 		return arithmetic[uint64](spec)
+	case dtype.Bool:
+		return arithmetic[dtype.B8](spec)
+	case dtype.Complex64:
+		return arithmetic[float32](spec)
+	case dtype.Complex128:
+		return arithmetic[float64](spec)
 	}
 	none := func(_, _ []byte) {}
 	return Arithmetic{Combine: none, Scale: func([]byte) {}, Load: none, Store: none}
 }
 
-// arithmetic returns the arithmetic of a collective on elements of type T.
+// arithmetic returns the arithmetic of a collective on elements of type T, or on complex numbers
+// whose components are of type T.
 func arithmetic[T dtype.Number](spec *collective.Spec) Arithmetic {
 	combine := dtype.Sum[T]
 	switch spec.Op {
@@ -67,9 +74,15 @@ func arithmetic[T dtype.Number](spec *collective.Spec) Arithmetic {
 		combine = dtype.Min[T]
 	case collective.Max:
 		combine = dtype.Max[T]
+	case collective.And:
+		combine = dtype.And[T]
+	case collective.Or:
+		combine = dtype.Or[T]
+	case collective.Xor:
+		combine = dtype.Xor[T]
 	}
 	return Arithmetic{
-		Width:   dtype.Of[T]().Width(),
+		Width:   spec.Type.Width(),
 		Combine: func(dst, src []byte) { combine(elements[T](dst), elements[T](src)) },
 		Scale:   func(b []byte) { scale(spec, elements[T](b)) },
 		Load:    func(dst, src []byte) { dtype.Get(elements[T](dst), src) },

@@ -1,6 +1,7 @@
 package hw
 
 import (
+	"bytes"
 	"errors"
 	"testing"
 
@@ -112,7 +113,7 @@ func TestErrorText(t *testing.T) {
 // TestArithmetic: of every type and operator, that of package dtype.
 func TestArithmetic(t *testing.T) {
 	for _, typ := range dtype.All() {
-		for _, op := range collective.Ops() {
+		for _, op := range collective.OpsOf(typ) {
 			a := ArithmeticOf(&collective.Spec{Kind: collective.AllReduce, Op: op, Type: typ, Ranks: 2,
 				Count: 1, Factor: 2})
 			require.Equal(t, typ.Width(), a.Width)
@@ -122,9 +123,11 @@ func TestArithmetic(t *testing.T) {
 			a.Load(src, one)
 			a.Combine(dst, src)
 			a.Store(out, dst)
-			want := map[collective.Op]float64{collective.Prod: 3, collective.Min: 1, collective.Max: 3}[op]
-			if want == 0 {
-				want = 4
+			want := map[collective.Op]float64{collective.Sum: 4, collective.Avg: 4, collective.PremulSum: 4,
+				collective.Prod: 3, collective.Min: 1, collective.Max: 3, collective.And: 1,
+				collective.Or: 3, collective.Xor: 2}[op]
+			if typ == dtype.Bool { // of true and true
+				want = map[collective.Op]float64{collective.And: 1, collective.Or: 1}[op]
 			}
 			require.Equal(t, bytesOf(typ, want), out, "%v of %v", op, typ)
 			if op == collective.Avg || op == collective.PremulSum {
@@ -147,8 +150,10 @@ func bytesOf(typ dtype.Type, x float64) []byte {
 		dtype.BFloat16: put[dtype.BF16], dtype.Float8E4M3: put[dtype.E4M3],
 		dtype.Float8E5M2: put[dtype.E5M2], dtype.Int8: put[int8], dtype.Int16: put[int16],
 		dtype.Int32: put[int32], dtype.Int64: put[int64], dtype.Uint8: put[uint8],
-		dtype.Uint16: put[uint16], dtype.Uint32: put[uint32], dtype.Uint64: put[uint64]}[typ]
-	return put(x)
+		dtype.Uint16: put[uint16], dtype.Uint32: put[uint32], dtype.Uint64: put[uint64],
+		dtype.Bool: put[dtype.B8], dtype.Complex64: put[float32], dtype.Complex128: put[float64],
+	}[typ]
+	return bytes.Repeat(put(x), typ.Components()) // complex numbers of twice the same
 }
 
 func put[T dtype.Number](x float64) []byte {

@@ -26,6 +26,7 @@ func Apply(o Op, operands [][]byte) ([]byte, error) {
 		}
 	}
 	out := make([]byte, o.Written())
+	o = InComponents(o)
 	switch {
 	case !o.HasResult():
 		return nil, nil

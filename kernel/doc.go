@@ -26,9 +26,9 @@
 // From below; a file uses names of its own layer and of those before it.
 //
 //	elements: elements.go numbers.go
-//	operations: op.go new.go text.go validate.go blocks.go apply.go multiply.go tile_other.go
-//	  tile_amd64.go layer.go layertext.go layercheck.go opaque.go attention.go norm.go activation.go
-//	  softmax.go embedding.go route.go shard.go pad.go optimizer.go
+//	operations: op.go new.go components.go text.go validate.go blocks.go apply.go multiply.go
+//	  tile_other.go tile_amd64.go layer.go layertext.go layercheck.go opaque.go attention.go norm.go
+//	  activation.go softmax.go embedding.go route.go shard.go pad.go optimizer.go
 //
 // # Arithmetic
 //
@@ -36,7 +36,9 @@
 // quotient is rounded to it, in the order given here, and nothing is fused. The result is rounded
 // once more, to the type of the output, as dtype.Narrow does: 8-bit floats saturate, and every NaN
 // is the one of its type. Integers are exact, modulo two to the bits of the output, as they wrap on
-// the device. An operation has floats or integers, and only cast converts between them.
+// the device. An operation has floats or integers, and only cast converts between them. Complex
+// numbers are computed component by component: add, sum, mean, scale, move, expand, and cast to
+// complex numbers take them. Bools are moved, expanded and cast: what is not 0 becomes 1.
 //
 //	matmul          out[i,j] = ((0 + a[i,0]·b[0,j]) + a[i,1]·b[1,j]) + …, k ascending;
 //	                a transposed operand is stored as [k, m] or [n, k], and multiplied as others

@@ -21,7 +21,7 @@ type codec interface {
 	wrap(dst []byte, src []uint64)
 }
 
-// codecOf returns a type's codec. REQUIRES: a valid type.
+// codecOf returns a type's codec. REQUIRES: a valid type that is not complex.
 func codecOf(t dtype.Type) codec {
 	return [...]codec{
 		dtype.Float64:    as[float64]{},
@@ -38,6 +38,7 @@ func codecOf(t dtype.Type) codec {
 		dtype.Uint16:     as[uint16]{},
 		dtype.Uint32:     as[uint32]{},
 		dtype.Uint64:     as[uint64]{},
+		dtype.Bool:       truth{},
 	}[t]
 }
 
@@ -96,6 +97,20 @@ func (as[T]) wrap(dst []byte, src []uint64) {
 	encode(dst, len(src), func(at int, piece []T) {
 		for i := range piece {
 			piece[i] = T(src[at+i])
+		}
+	})
+}
+
+// truth is the codec of bool: whatever is not 0 becomes 1.
+type truth struct{ as[dtype.B8] }
+
+func (truth) wrap(dst []byte, src []uint64) {
+	encode(dst, len(src), func(at int, piece []dtype.B8) {
+		for i := range piece {
+			piece[i] = 0
+			if src[at+i] != 0 {
+				piece[i] = 1
+			}
 		}
 	})
 }

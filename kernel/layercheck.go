@@ -31,11 +31,11 @@ func (o *Op) checkOperands(operands []Tensor) error {
 			return o.fail("the type of "+t.called(o.nameOf(i, n)), t.Type, "a data type is expected")
 		case t.Type.IsFloat() == whole && whole:
 			return o.fail("the type of "+t.called(o.nameOf(i, n)), t.Type, "an integer is expected")
-		case t.Type.IsFloat() == whole:
+		case t.Type.IsFloat() == whole, t.Type.IsComplex():
 			return o.fail("the type of "+t.called(o.nameOf(i, n)), t.Type, "a float is expected")
 		}
 	}
-	if o.Out != 0 && !o.Out.IsFloat() {
+	if o.Out != 0 && (!o.Out.IsFloat() || o.Out.IsComplex()) {
 		return o.fail("the type of out", o.Out, "a float is expected")
 	}
 	return nil

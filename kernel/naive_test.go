@@ -92,6 +92,9 @@ func (v naive) element(operand int, i int64) (float64, uint64) {
 
 func (v naive) apply() []byte {
 	o := v.op
+	if o.A.IsComplex() {
+		return v.byPlanes()
+	}
 	out := make([]byte, o.Written())
 	width := int64(o.Out.Width())
 	for i := range o.Output().Shape.Elements() {
@@ -108,10 +111,37 @@ func (v naive) apply() []byte {
 			continue
 		}
 		x, u := v.result(i)
-		if o.A.IsFloat() {
+		if o.Out == dtype.Bool {
+			if x != 0 || u != 0 { // so NaN is true
+				out[i] = 1
+			}
+		} else if o.A.IsFloat() {
 			put(o.Out, out[i*width:], x)
 		} else {
 			putWhole(o.Out, out[i*width:], u)
+		}
+	}
+	return out
+}
+
+// byPlanes computes the real parts alone and the imaginary parts alone.
+func (v naive) byPlanes() []byte {
+	o := v.op
+	o.A, o.B, o.Out = o.A.Component(), o.B.Component(), o.Out.Component()
+	width := o.Out.Width()
+	out := make([]byte, v.op.Written())
+	for plane := range 2 {
+		var in [][]byte
+		for i, all := range v.operands {
+			var part []byte
+			each := v.types[i].Type.Component().Width()
+			for at := plane * each; at < len(all); at += 2 * each {
+				part = append(part, all[at:at+each]...)
+			}
+			in = append(in, part)
+		}
+		for i, one := 0, newNaive(o, in).apply(); i < len(one); i += width {
+			copy(out[2*i+plane*width:], one[i:i+width])
 		}
 	}
 	return out
@@ -198,12 +228,16 @@ func random(rng *rand.Rand, o Op, anyBits bool) [][]byte {
 	var operands [][]byte
 	for _, t := range o.Operands() {
 		data := make([]byte, t.Bytes())
-		width := t.Type.Width()
+		of := t.Type.Component()
+		width := of.Width()
 		for i := range len(data) / width {
-			if anyBits || !t.Type.IsFloat() {
-				putWhole(t.Type, data[i*width:], rng.Uint64())
-			} else {
-				put(t.Type, data[i*width:], rng.NormFloat64())
+			switch {
+			case of == dtype.Bool:
+				data[i] = byte(rng.IntN(2))
+			case anyBits || !of.IsFloat():
+				putWhole(of, data[i*width:], rng.Uint64())
+			default:
+				put(of, data[i*width:], rng.NormFloat64())
 			}
 		}
 		operands = append(operands, data)

@@ -260,6 +260,7 @@ func (o Op) FLOPs() int64 {
 
 // flopsOf returns the operations for so many elements of the result.
 func (o Op) flopsOf(elements int64) int64 {
+	elements *= int64(o.A.Components())
 	switch o.Kind {
 	case Matmul, ScaledMatmul:
 		return 2 * elements * o.K()

@@ -161,18 +161,20 @@ const MostOfStandIn = 4
 // with either sign (without signs from 1 to 8), which every type has. They depend on every element
 // of all operands and on its place, so that wrong operands give another result. The sums are modulo
 // 2^64; element i of operand k, from 0, counts as the bits of its value in float64 (−0 as 0, and
-// every NaN as one), or as its 64-bit integer.
+// every NaN as one), or as its 64-bit integer. Of
+// complex numbers each component counts, and is made, as an element.
 //
 //	h      = gradient·G + Σ scramble(bits(k, i) + G·scramble(i + G·(k + 1)))
 //	out[j] : w = scramble(h + G·scramble(j + 1)), of magnitude 1 + (w / 2 mod 4), negative if w is
-//	         odd; of unsigned integers 1 + (w mod 8)
+//	         odd; of unsigned integers 1 + (w mod 8); of bools w mod 2
 func standIn(o *Op, out []byte, operands [][]byte) {
 	h := uint64(o.Gradient) * golden
 	for k, t := range o.listed() {
-		h += hashOf(t.Type, operands[k], uint64(k+1)*golden)
+		h += hashOf(t.Type.Component(), operands[k], uint64(k+1)*golden)
 	}
-	to, unsigned := codecOf(o.Out), !o.Out.IsFloat() && !o.Out.Signed()
-	parts(len(out)/o.Out.Width(), func() func(at, n int) {
+	t := o.Out.Component() // of complex numbers, each component is one
+	to, unsigned := codecOf(t), !t.IsFloat() && !t.Signed()
+	parts(len(out)/t.Width(), func() func(at, n int) {
 		x, u := make([]float64, part), make([]uint64, part)
 		return func(at, n int) {
 			for i := range n {
@@ -184,9 +186,12 @@ func standIn(o *Op, out []byte, operands [][]byte) {
 				if unsigned {
 					m = int64(1 + w&7)
 				}
+				if t == dtype.Bool {
+					m = int64(w & 1)
+				}
 				x[i], u[i] = float64(m), uint64(m)
 			}
-			if dst := out[at*o.Out.Width():]; o.Out.IsFloat() {
+			if dst := out[at*t.Width():]; t.IsFloat() {
 				to.narrow64(dst, x[:n])
 			} else {
 				to.wrap(dst, u[:n])

@@ -152,6 +152,9 @@ func (o Op) hasAxis() bool {
 }
 
 func (o Op) checkTypes() error {
+	if err := checkClass(o); err != nil {
+		return err
+	}
 	if o.Kind == Scale && !o.A.IsFloat() {
 		return o.fail("the type of a", o.A, "a float is expected")
 	}
@@ -167,6 +170,14 @@ func (o Op) checkTypes() error {
 		switch {
 		case t.used && !t.dtype.Valid():
 			return o.fail(t.what, t.dtype, "a data type is expected")
+		case t.used && t.dtype.IsComplex() != o.A.IsComplex():
+			want := "a complex type, as " + o.A.String() + ", is expected"
+			if t.dtype.IsComplex() {
+				want = "no complex type, as " + o.A.String() + " is none, is expected"
+			}
+			return o.fail(t.what, t.dtype, want)
+		case t.used && o.Kind != Cast && t.dtype == dtype.Bool && o.A != dtype.Bool:
+			return o.fail(t.what, t.dtype, fmt.Sprintf("%v has no bools; cast makes them", o.Kind))
 		case t.used && o.Kind != Cast && t.dtype.IsFloat() != o.A.IsFloat():
 			class := "an integer"
 			if o.A.IsFloat() {
@@ -175,6 +186,22 @@ func (o Op) checkTypes() error {
 			return o.fail(t.what, t.dtype, fmt.Sprintf("%s as %v is expected; cast one of them",
 				class, o.A))
 		}
+	}
+	return nil
+}
+
+// checkClass refuses bools and complex numbers where an operation does not compute with them. What
+// works on each component alone takes complex numbers, what only moves and converts takes bools.
+func checkClass(o Op) error {
+	moves := o.Kind == Move || o.Kind == Expand || o.Kind == Cast
+	switch {
+	case o.A == dtype.Bool && !moves:
+		return o.fail("the type of a", o.A, "a number is expected; move, expand and cast take bools")
+	case o.A.Valid() && o.A.IsComplex() && o.IsMatmul():
+		return o.fail("the type of a", o.A, "a float or an integer is expected")
+	case o.A.Valid() && o.A.IsComplex() && o.In.Axes() == MaxAxes:
+		return o.fail("the shape of a", o.In, fmt.Sprintf("at most %d axes of complex numbers are "+
+			"expected", MaxAxes-1))
 	}
 	return nil
 }

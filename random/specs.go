@@ -54,7 +54,8 @@ func (d drawn) spec() collective.Spec {
 		s.Root = d.root % d.ranks
 	}
 	if d.kind.Reduces() {
-		ops, modes := collective.Ops(), []collective.AvgMode{collective.AvgNCCL, collective.AvgPost}
+		ops := collective.OpsOf(s.Type)
+		modes := []collective.AvgMode{collective.AvgNCCL, collective.AvgPost}
 		s.Op = ops[d.op%len(ops)]
 		switch s.Op {
 		case collective.Avg:
@@ -114,8 +115,8 @@ func simplerSpecs(s collective.Spec) (list []collective.Spec) {
 	if s.InPlace {
 		try(func(c *collective.Spec) { c.InPlace = false })
 	}
-	if s.Kind.Reduces() && s.Op != collective.Sum {
-		try(func(c *collective.Spec) { c.Op, c.Avg, c.Factor = collective.Sum, 0, 0 })
+	if simplest := collective.OpsOf(s.Type)[0]; s.Kind.Reduces() && s.Op != simplest {
+		try(func(c *collective.Spec) { c.Op, c.Avg, c.Factor = simplest, 0, 0 })
 	}
 	return list
 }

@@ -34,7 +34,7 @@ func affordable(s *schedule.Schedule, o *CheckOptions) (*survey, error) {
 		if need <= o.Memory || v.kernels {
 			return v, nil
 		}
-		if o.Rebuild == nil || spec.Kind.Splits() || spec.Count <= 1 {
+		if o.Rebuild == nil || spec.Kind.Splits() || spec.Count <= schedule.Components(s) {
 			if v.window(1, o.Memory) > 0 { // takes longer, but not more memory
 				return v, nil
 			}
@@ -101,13 +101,14 @@ func buffers(s *schedule.Schedule, stored bool) int64 {
 // the present one takes need bytes. It keeps the remainder modulo the number of chunks where it
 // can, so that chunks are as uneven as before.
 func smaller(s *schedule.Schedule, need, memory int64) int64 {
-	count := s.Spec.Count
+	each := schedule.Components(s)
+	count := s.Spec.Count / each
 	most := max(1, min(scaled(count, max(memory, 0), need), count-1))
 	m := chunks(s)
 	if less := most - ((most-count)%m+m)%m; less > 0 {
-		return less
+		return less * each
 	}
-	return most
+	return most * each
 }
 
 // chunks returns the number of pieces that Count is divided into, as far as remainders matter: the

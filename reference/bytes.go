@@ -82,6 +82,12 @@ func typeOf(t dtype.Type) typed {
 		return as[uint32]{}
 	case dtype.Uint64:
 		return as[uint64]{}
+	case dtype.Bool:
+		return as[dtype.B8]{}
+	case dtype.Complex64:
+		return complexes[float32]{}
+	case dtype.Complex128:
+		return complexes[float64]{}
 	}
 	panic("reference: a valid collective of no type")
 }

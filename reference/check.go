@@ -165,6 +165,9 @@ func Check(s *schedule.Schedule, o CheckOptions) (Report, error) {
 	if err := Computable(s.Spec); err != nil {
 		return Report{}, err
 	}
+	if s.Spec.Type.IsComplex() {
+		return checkComponents(s, o)
+	}
 	if o.Sample > 0 {
 		return typeOf(s.Spec.Type).checkSample(s, &o)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +76,9 @@ func TestExactDataGivesExactNumbers(t *testing.T) {
 			for _, count := range tier.Of([]int64{0, 3, 37}, []int64{0, 1, 3, 16, 37}) {
 				for i, op := range collective.Ops() {
 					for j, dt := range dtype.All() {
+						if !slices.Contains(collective.OpsOf(dt), op) && tr.kind.Reduces() {
+							continue
+						}
 						if !tier.Long && (i+j+ranks)%2 != 0 && tr.kind.Reduces() {
 							continue // of an odd number of ranks, and of an even one
 						}
@@ -95,7 +99,7 @@ func TestExactDataGivesExactNumbers(t *testing.T) {
 // TestOrderSensitiveDataIsBounded: sums are rounded in the schedule's order, and the error is
 // within the bound.
 func TestOrderSensitiveDataIsBounded(t *testing.T) {
-	for _, op := range collective.Ops() {
+	for _, op := range collective.OpsOf(dtype.Float32) {
 		for _, data := range []Data{Uniform, Normal} {
 			for _, dt := range []dtype.Type{dtype.Float32, dtype.Float64} {
 				s := collective.Spec{Kind: collective.AllReduce, Op: op, Type: dt, Ranks: 16,

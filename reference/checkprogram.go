@@ -198,7 +198,7 @@ func (c *tensorComparison) add(v *definedValues, got Tensors, i, rank int, at sc
 func (c *tensorComparison) report(v *definedValues, got Tensors) Report {
 	r := &c.r
 	for _, i := range results(v.s) {
-		r.Checked = max(r.Checked, v.lengths[i])
+		r.Checked = max(r.Checked, v.s.Tensors[i].Shape.Elements())
 	}
 	r.RanksAgree, r.MeanULP = v.agree(got), c.mean.value()
 	if v.most > 0 {
@@ -231,8 +231,10 @@ func (v *definedValues) hold(got Tensors, i, rank int, at schedule.Span) tensorF
 func (v *definedValues) mismatch(got Tensors, i, rank int, element int64) *Mismatch {
 	width := int64(v.types[i].Width())
 	show := func(b []byte) string { return typeOf(v.types[i]).text(b[element*width:][:width]) }
-	return &Mismatch{Tensor: v.s.Tensors[i].Name, Rank: rank, Element: element,
+	m := &Mismatch{Tensor: v.s.Tensors[i].Name, Rank: rank, Element: element,
 		Got: show(got[i][rank]), Want: show(v.values[i][rank])}
+	m.ofComponent(v.typeOf(i))
+	return m
 }
 
 // agree reports whether all ranks hold the same bits of every result that is last defined by a

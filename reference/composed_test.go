@@ -35,12 +35,16 @@ func only(t testing.TB, part *schedule.Schedule) *schedule.Schedule {
 // A composed schedule of one collective equals that collective in every figure: the two
 // interpreters, and the two ways to hold something against a definition, are of one mind.
 func TestOneCollectiveEqualsItself(t *testing.T) {
-	types := []dtype.Type{dtype.Float32, dtype.BFloat16, dtype.Float8E4M3, dtype.Float64, dtype.Int16}
+	types := []dtype.Type{dtype.Float32, dtype.BFloat16, dtype.Float8E4M3, dtype.Float64, dtype.Int16,
+		dtype.Complex64, dtype.Bool}
 	for _, ranks := range []int{1, 2, 4, 5} {
 		for i, tr := range trials(ranks) {
 			for j, op := range []collective.Op{collective.Sum, collective.Avg, collective.Max,
-				collective.PremulSum} {
+				collective.PremulSum, collective.And} {
 				for k, dt := range types {
+					if tr.kind.Reduces() && collective.CheckOp(op, dt) != nil {
+						continue
+					}
 					if tr.pow2 && ranks&(ranks-1) != 0 || !tier.Long && (i+j+k)%3 != 0 {
 						continue
 					}
@@ -67,6 +71,27 @@ func TestOneCollectiveEqualsItself(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestComplexElsewhere: complex tensors that begin behind others in a tensor are those of the
+// definition, which counts places in components.
+func TestComplexElsewhere(t *testing.T) {
+	spec := collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Complex64,
+		Ranks: 4, Count: 9}
+	part := build(t, spec, ring)
+	tensors := []schedule.Tensor{
+		{Name: "x", Type: spec.Type, Shape: collective.Shape{14}, Role: schedule.Given},
+		{Name: "y", Type: spec.Type, Shape: collective.Shape{12}, Role: schedule.Result}}
+	s, err := schedule.Compose("behind", spec.Ranks, tensors, []schedule.Part{{Schedule: part,
+		Memory: []schedule.Place{{Tensor: schedule.FirstTensor, Offsets: []int64{5}},
+			{Tensor: schedule.FirstTensor + 1, Offsets: []int64{3}}, {}}}})
+	require.NoError(t, err)
+	for _, data := range []Data{Exact, Normal} {
+		r, err := Check(s, CheckOptions{Data: data})
+		require.NoError(t, err)
+		require.Zero(t, r.Wrong, "%v: %v", data, r.First)
+		require.NotEqual(t, NumbersOff, r.Numbers)
 	}
 }
 

@@ -236,6 +236,10 @@ func fillFloat64(dst []float64, stream uint64, off int64, shift uint, unit bool)
 // fillWhole makes integers: any, or near 0 if they are normally distributed; odd ones for products,
 // which would else soon be 0.
 func fillWhole[T dtype.Number](g *numbers, dst []T, rank int, off int64) {
+	if g.dtype == dtype.Bool || g.op >= collective.And {
+		fillBits(g, dst, rank, off)
+		return
+	}
 	stream, odd := g.stream(rank), uint64(0)
 	if g.op == collective.Prod {
 		odd = 1
@@ -255,6 +259,29 @@ func fillWhole[T dtype.Number](g *numbers, dst []T, rank int, off int64) {
 		for i := range dst {
 			dst[i] = T(half(stream, off+int64(i)) | uint32(odd))
 		}
+	}
+}
+
+// fillBits makes bools, and integers for operators on bits, whatever the kind of data. A bit is 0
+// as often as 1. For and it is mostly 1, and for or mostly 0, so that results are either.
+func fillBits[T dtype.Number](g *numbers, dst []T, rank int, off int64) {
+	stream, words, mask := g.stream(rank), 1, ^uint64(0)
+	if g.op == collective.And || g.op == collective.Or {
+		words = max(1, bits.Len(uint(g.ranks-1))) // a bit differs with a chance of 2^−words
+	}
+	if g.dtype == dtype.Bool {
+		mask = 1
+	}
+	for i := range dst {
+		x := word(stream, off+int64(i))
+		for k := 1; k < words; k++ {
+			if more := word(stream+uint64(k)*golden, off+int64(i)); g.op == collective.And {
+				x |= more
+			} else {
+				x &= more
+			}
+		}
+		dst[i] = T(x & mask)
 	}
 }
 

@@ -57,9 +57,10 @@
 //	definition: data.go normal.go exact.go define.go reduce.go precise.go
 //	machine: parts.go survey.go code.go machine.go accumulate.go height.go
 //	bounds: bound.go compare.go
-//	checks: judged.go check.go afford.go outputs.go run.go bytes.go sample.go sampled.go
-//	programs: interpretercost.go interpreter.go lines.go program.go programwork.go kernels.go
-//	  kerneldoubts.go defined.go exacttensors.go theirs.go checkprogram.go meaning.go
+//	checks: judged.go check.go afford.go outputs.go run.go bytes.go complexes.go
+//	  sample.go sampled.go
+//	programs: interpretercost.go interpreter.go lines.go components.go program.go programwork.go
+//	  kernels.go kerneldoubts.go defined.go exacttensors.go theirs.go checkprogram.go meaning.go
 //	  digest.go
 //	differences: term.go recipe.go case.go attempt.go wrong.go difference.go
 //	gradients: adjoint.go adjointlocal.go

@@ -33,7 +33,7 @@ func newHeights(s *schedule.Schedule) heights {
 // rounds reports whether a collective's operator rounds.
 func rounds(spec *collective.Spec) bool {
 	return spec.Op != 0 && spec.Op != collective.Min && spec.Op != collective.Max &&
-		spec.Type.IsFloat()
+		spec.Type.IsFloat() // which and, or and xor have not
 }
 
 // settle drops all but the result.

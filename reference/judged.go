@@ -52,16 +52,27 @@ type Bits struct{ Bits, Value string }
 // String formats the element, such as "0x3f80 (1)".
 func (b Bits) String() string { return b.Bits + " (" + b.Value + ")" }
 
-// bitsOf formats an element of a type.
+// bitsOf formats an element of a type; the bits of a complex one as 0x3f800000,0x40000000.
 func bitsOf(of typed, element []byte) Bits {
+	if c, ok := of.(interface {
+		parts(element []byte) (re, im []byte)
+	}); ok {
+		re, im := c.parts(element)
+		return Bits{hexadecimal(re) + "," + hexadecimal(im), of.text(element)}
+	}
+	return Bits{hexadecimal(element), of.text(element)}
+}
+
+// hexadecimal formats up to eight little-endian bytes as a number.
+func hexadecimal(element []byte) string {
 	var wide [8]byte
 	copy(wide[:], element)
-	return Bits{fmt.Sprintf("0x%0*x", 2*len(element), binary.LittleEndian.Uint64(wide[:])),
-		of.text(element)}
+	return fmt.Sprintf("0x%0*x", 2*len(element), binary.LittleEndian.Uint64(wide[:]))
 }
 
 // A JudgedCall is a reduction of a team that has written a tensor that differs: its part of the
-// program's meaning, and its inputs by position. IsSure says that theirs computed on the same ones.
+// program's meaning, and its inputs by position. Spec counts complex numbers by their components.
+// IsSure says that theirs computed on the same ones.
 type JudgedCall struct {
 	Part   int
 	Spec   collective.Spec

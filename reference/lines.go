@@ -36,7 +36,7 @@ type script struct {
 	s       *schedule.Schedule // with the definitions
 	whole   *schedule.Schedule // that is executed
 	lines   []line
-	types   []dtype.Type // of all values
+	types   []dtype.Type // of all values; of complex ones that of their components
 	lengths []int64
 	merges  bool // a switch adds, in some step
 }
@@ -84,6 +84,7 @@ func scriptOf(s *schedule.Schedule, o RunOptions, slots int) (*script, error) {
 	if len(d.lines) == 0 {
 		return nil, &noDefinition{"the schedule does not define what it computes"}
 	}
+	d.inComponents()
 	return d, nil
 }
 

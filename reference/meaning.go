@@ -96,8 +96,8 @@ func (m *meaningCheck) held(tensor, rank int) []byte {
 	if at.Tensor == 0 {
 		return nil
 	}
-	width := int64(m.v.types[tensor].Width())
-	return m.x.memory[at.Tensor][rank][at.Offset(rank)*width:][:m.v.lengths[tensor]*width]
+	t := &m.v.s.Tensors[tensor]
+	return m.x.memory[at.Tensor][rank][at.Offset(rank)*int64(t.Type.Width()):][:bytesOfTensor(t)]
 }
 
 // line compares the result of an op, and makes it the value from now on.
@@ -187,6 +187,7 @@ func (m *meaningCheck) isUnwritten(l *line) bool {
 				if r.First == nil {
 					r.First = &Mismatch{Tensor: m.name(from.value), Rank: rank,
 						Element: from.offsets[k] + span.Off, Got: "never written", Want: "a value"}
+					r.First.ofComponent(m.v.typeOf(from.value))
 				}
 				return true
 			}

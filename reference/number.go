@@ -63,6 +63,12 @@ func combine[T dtype.Number](op collective.Op, dst, src []T) {
 		dtype.Min(dst, src)
 	case collective.Max:
 		dtype.Max(dst, src)
+	case collective.And:
+		dtype.And(dst, src)
+	case collective.Or:
+		dtype.Or(dst, src)
+	case collective.Xor:
+		dtype.Xor(dst, src)
 	default:
 		dtype.Sum(dst, src)
 	}

@@ -156,7 +156,7 @@ func TestDoublingAgreesEverywhere(t *testing.T) {
 		for _, dt := range dtype.All() {
 			a, err := algos.Find(collective.AllReduce, name)
 			require.NoError(t, err)
-			s, err := a.Build(collective.Spec{Kind: collective.AllReduce, Op: collective.Sum,
+			s, err := a.Build(collective.Spec{Kind: collective.AllReduce, Op: collective.OpsOf(dt)[0],
 				Type: dt, Ranks: 7, Count: 500}, algos.Options{})
 			require.NoError(t, err)
 			for _, acc := range []reference.Accumulate{reference.Native, reference.InFloat32} {

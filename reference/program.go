@@ -66,6 +66,7 @@ func GivenWith(s *schedule.Schedule, data Data, seed uint64, by Values) (Tensors
 		for i := range s.Tensors {
 			d.unnamed(s.Tensors[i].Type, s.Tensors[i].Shape.Elements(), nil)
 		}
+		d.inComponents()
 	}
 	if err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func (d *script) inWhole(values Tensors) Tensors {
 				tensor := d.whole.Tensor(t)
 				*own = append(*own, unwrittenBytes(tensor.Type, tensor.Shape.Elements()))
 			}
-			off := d.whole.Means.Where[i].Offset(rank) * int64(d.types[i].Width())
+			off := d.whole.Means.Where[i].Offset(rank) * int64(d.s.Tensors[i].Type.Width())
 			copy((*own)[rank][off:], elements)
 		}
 	}
@@ -118,7 +119,7 @@ func (d *script) given(data Data, seed uint64) (given Tensors, exactly bool) {
 				given[i] = append(given[i], exact.tensor(i, tensorSeed(seed, i), rank))
 				continue
 			}
-			given[i] = append(given[i], typeOf(t.Type).generate(t.Shape.Elements(), data,
+			given[i] = append(given[i], typeOf(d.types[i]).generate(d.lengths[i], data,
 				tensorSeed(seed, i), rank))
 		}
 	}

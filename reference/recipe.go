@@ -46,7 +46,7 @@ func (t *Case) sums() (list []recipe) {
 
 // byRounding lists variants of a recipe by their number of roundings, the fewest first.
 func byRounding(r recipe, t dtype.Type) (list []recipe) {
-	wider := dtype.Float32
+	wider, t := dtype.Float32, t.Component()
 	if t == dtype.Float32 {
 		wider = dtype.Float64
 	}

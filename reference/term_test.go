@@ -27,7 +27,8 @@ func TestOrderExplainsBits(t *testing.T) {
 						continue // types take turns
 					}
 					spec := collective.Spec{Kind: kind, Type: typ, Ranks: 6, Count: 7}
-					spec.Op = collective.Ops()[i%len(collective.Ops())]
+					ops := collective.OpsOf(typ)
+					spec.Op = ops[i%len(ops)]
 					if spec.Op == collective.PremulSum {
 						spec.Factor = 3
 					}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"collsim/collective"
+	"collsim/dtype"
 	"collsim/schedule"
 )
 
@@ -234,29 +235,47 @@ func (j *judging) callOf(l *line) *JudgedCall {
 // hold compares theirs with the result of a line on its k-th rank, and puts them in its place.
 func (j *judging) hold(is *Judged, l *line, k int, theirs []byte) {
 	rank, value := l.ranks[k], l.to.value
-	width := int64(j.v.types[value].Width())
-	off, n := l.to.offsets[k], l.sizeOn(k)
+	of := j.v.typeOf(value)
+	width, each := int64(of.Width()), int64(of.Components())
+	off, n := l.to.offsets[k]/each, l.sizeOn(k)/each
 	if n == 0 {
 		return
 	}
 	x := theirs[off*width:][:n*width]
 	is.Elements += n
-	typed, own := typeOf(j.v.types[value]), j.v.read(l.to, k, rank, n)
-	d := j.v.doubtsAt(l.to, k, rank, n)
+	typed, own := typeOf(of), j.v.read(l.to, k, rank, n*each)
+	d := j.v.doubtsAt(l.to, k, rank, n*each)
 	j.bits(is, l, k, x, d)
 	f := typed.hold(own, x, d)
 	is.Unbounded = is.Unbounded || f.loose
-	is.Rounded += apart(typed, own, x, width) - f.wrong
-	if f.wrong > 0 {
-		is.Beyond += f.wrong
+	beyond := wrongElements(typed, own, x, d, of)
+	is.Rounded += apart(typed, own, x, width) - beyond
+	if beyond > 0 {
+		is.Beyond += beyond
 		is.BeyondRanks++
 		if is.FirstBeyond == nil || rank < is.FirstBeyond.Rank {
-			e := int64(f.at)
+			e := int64(f.at) / each
 			is.FirstBeyond = &Differing{rank, off + e, bitsOf(typed, x[e*width:][:width]),
 				bitsOf(typed, own[e*width:][:width])}
 		}
 	}
 	j.v.write(l.to, k, rank, x, nil)
+}
+
+// wrongElements counts elements that have a component beyond its doubt.
+func wrongElements(of typed, want, got []byte, d *doubt, t dtype.Type) (n int64) {
+	each := int64(t.Components())
+	if each == 1 {
+		return of.hold(want, got, d).wrong
+	}
+	width := int64(t.Width())
+	for e := range int64(len(got)) / width {
+		at := e * width
+		if of.hold(want[at:at+width], got[at:at+width], d.slice(e*each, each)).wrong > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // apart counts elements of other values: zeros of both signs are equal, and all NaN.
@@ -273,8 +292,9 @@ func apart(of typed, a, b []byte, width int64) (n int64) {
 // bits compares theirs with ours, bit for bit. A unit in the last place is one of the largest
 // addend, as a doubt has it.
 func (j *judging) bits(is *Judged, l *line, k int, theirs []byte, d *doubt) {
-	rank, value, off := l.ranks[k], l.to.value, l.to.offsets[k]
-	typed, width := typeOf(j.v.types[value]), int64(j.v.types[value].Width())
+	rank, value := l.ranks[k], l.to.value
+	of := j.v.typeOf(value)
+	typed, width, off := typeOf(of), int64(of.Width()), l.to.offsets[k]/int64(of.Components())
 	ours := j.ours.values[value][rank][off*width:][:len(theirs)]
 	if string(theirs) == string(ours) {
 		return

@@ -267,7 +267,9 @@ func (x *suspect) counted() {
 		}
 		twice, more := slices.Clone(inputs), spec
 		switch spec.Op {
-		case collective.Min, collective.Max: // change nothing
+		case collective.Min, collective.Max, collective.And, collective.Or: // change nothing
+			continue
+		case collective.Xor: // as without it
 			continue
 		case collective.Prod:
 			twice, more.Ranks = append(twice, inputs[position]), spec.Ranks+1
@@ -306,11 +308,11 @@ func byNumberOfRanks(spec *collective.Spec) (list []scaledSum) {
 }
 
 // neutral returns a replacement that leaves a position out: 0, 1 for products, and another's input
-// for minima and maxima.
+// for minima and maxima, and and or.
 func (x *suspect) neutral(inputs [][]byte, position int) []byte {
 	size := len(inputs[position])
 	switch x.Schedule.Spec.Op {
-	case collective.Min, collective.Max:
+	case collective.Min, collective.Max, collective.And, collective.Or:
 		return inputs[(position+1)%len(inputs)]
 	case collective.Prod:
 		return slices.Repeat(x.typed.one(), size/x.Schedule.Spec.Type.Width())

@@ -24,7 +24,8 @@ type calculated struct {
 	report  reference.Report
 }
 
-// numberAs returns the operations on elements of type T.
+// numberAs returns the operations on elements of type T, or on complex numbers with components of
+// it.
 func numberAs[T dtype.Number]() number {
 	return number{calculate: calculateAs[T], inputs: inputsAs[T], mask: maskAs[T],
 		scale: func(spec *collective.Spec, elements []byte) []byte {
@@ -49,7 +50,7 @@ func put[T dtype.Number](x []T) []byte {
 
 // inputsAs makes the inputs of all ranks.
 func inputsAs[T dtype.Number](x *calculation) ([][]byte, error) {
-	inputs, err := reference.Inputs[T](x.schedule.Spec, x.data, x.seed)
+	inputs, err := reference.Inputs[T](x.schedule.Spec.InComponents(), x.data, x.seed)
 	var all [][]byte
 	for i := range inputs {
 		all = append(all, put(inputs[i]))
@@ -60,7 +61,8 @@ func inputsAs[T dtype.Number](x *calculation) ([][]byte, error) {
 
 // calculateAs carries a schedule out in T and holds the result against the definition.
 func calculateAs[T dtype.Number](x *calculation) (*calculated, error) {
-	spec := x.schedule.Spec
+	s := schedule.InComponents(x.schedule)
+	spec := s.Spec
 	var inputs [][]T
 	var err error
 	if x.in == nil {
@@ -74,12 +76,12 @@ func calculateAs[T dtype.Number](x *calculation) (*calculated, error) {
 			inputs[i] = getAll[T](x.in[i])
 		}
 	}
-	outputs, report, err := reference.RunAndCompare(x.schedule, inputs,
+	outputs, report, err := reference.RunAndCompare(s, inputs,
 		reference.RunOptions{Accumulate: x.accumulate})
 	if err != nil {
 		return nil, err
 	}
-	done := &calculated{in: x.in, report: report}
+	done := &calculated{in: x.in, report: reference.InElements(report, x.schedule.Spec.Type)}
 	for i := range outputs {
 		if x.in == nil {
 			done.in = append(done.in, put(inputs[i]))

@@ -250,7 +250,8 @@ type number struct {
 	mask     func(in, out, gradient []byte)
 }
 
-// numberOf returns the operations on elements of a type.
+// numberOf returns the operations on elements of a type; on complex numbers those on their
+// components.
 func numberOf(t dtype.Type) number {
 	switch t {
 	case dtype.Float64:
@@ -281,6 +282,12 @@ func numberOf(t dtype.Type) number {
 		return numberAs[uint32]()
 	case dtype.Uint64:
 		return numberAs[uint64]()
+	case dtype.Bool:
+		return numberAs[dtype.B8]()
+	case dtype.Complex64:
+		return numberAs[float32]()
+	case dtype.Complex128:
+		return numberAs[float64]()
 	}
 	panic("collsim: a collective of no type")
 }

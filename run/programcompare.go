@@ -127,7 +127,7 @@ func carriedAs(s *schedule.Schedule, call *reference.JudgedCall) *schedule.Sched
 	var own *schedule.Schedule
 	for _, i := range s.Means.Made[call.Part] {
 		part := schedule.PartOf(s, i)
-		is := &part.Schedule.Spec
+		is := part.Schedule.Spec.InComponents() // as the judgement has it
 		if is.Kind == call.Spec.Kind && is.Count == call.Spec.Count && is.Type == call.Spec.Type &&
 			slices.Equal(part.Ranks, call.Ranks) && len(part.Schedule.Tensors) == 0 {
 			if own != nil {

@@ -23,12 +23,15 @@ func collectiveKeys() []Key {
 				"them whose simulation takes the least time. Files and what libraries execute, as " +
 				"\"openmpi:ring\", are not among these.", by: (*run).algorithm},
 		{Path: "collective.dtype", kind: aDataType, Values: dtypeNames(), Default: `"float32"`,
-			Example: `"bfloat16"`, Axis: true, Sweep: true, Doc: "Type of an element.",
+			Example: `"bfloat16"`, Axis: true, Sweep: true,
+			Doc: "Type of an element. A bool is one byte, 0 or 1; a complex number is its real and its " +
+				"imaginary part, each added alone.",
 			to:   set(func(p *Point, t dtype.Type) { p.Spec.Type = t }),
 			idle: "a barrier moves nothing"},
 		{Path: "collective.op", kind: anOperator, Values: opNames(), Default: `"sum"`,
 			Example: `"max"`, Axis: true, Sweep: true,
-			Doc:  "Operator of a kind that reduces; premulsum takes premulsum(factor=0.5).",
+			Doc: "Operator of a kind that reduces; premulsum takes premulsum(factor=0.5). and, or and " +
+				"xor combine bools, and integers bit by bit; complex numbers have sum, avg and premulsum.",
 			to:   set(func(p *Point, o operator) { p.Spec.Op, p.Spec.Factor = o.op, o.factor }),
 			idle: "no kind here reduces"},
 		{Path: "collective.root", kind: aWhole, min: 0, max: maxRanks - 1, Default: "0",

@@ -17,8 +17,8 @@ const examplePrefix = "example:"
 // Examples lists the names of the embedded examples, the first one to read first.
 func Examples() []string {
 	return []string{"ring", "recursive-doubling", "machine", "four-dgx", "compare", "every",
-		"slow-link", "late-rank", "hang", "chain", "imported", "numbers", "numerics", "shapes",
-		"two-racks", "nodes", "experts", "mlp", "tensor-parallel", "sequence-parallel",
+		"slow-link", "late-rank", "hang", "chain", "imported", "numbers", "numerics", "types",
+		"shapes", "two-racks", "nodes", "experts", "mlp", "tensor-parallel", "sequence-parallel",
 		"one-shot", "low-contention", "ddp", "accumulation", "layers", "fsdp", "prefetch", "zero3",
 		"two-groups", "moe", "stages", "1f1b", "training-step", "trace", "profile",
 		"profile-moe", "one-rank", "module", "torch-layer", "slow-nic", "unequal-nodes", "fabrics",

@@ -295,6 +295,9 @@ func (v *view) spec(p *Point, at string) bool {
 	} else {
 		s.Op, s.Factor = 0, 0
 	}
+	if !operatorFits(v, at+"op", s.Op, s.Type) {
+		return false
+	}
 	if s.Op == collective.Avg {
 		v.use(at + "avg")
 	} else {
@@ -321,4 +324,21 @@ func (v *view) spec(p *Point, at string) bool {
 		return false
 	}
 	return true
+}
+
+// operatorFits refuses an operator that does not combine elements of a type.
+func operatorFits(v *view, at string, op collective.Op, t dtype.Type) bool {
+	err := collective.CheckOp(op, t)
+	if err == nil {
+		return true
+	}
+	hint := "and, or and xor are for bools and integers"
+	switch {
+	case t == dtype.Bool:
+		hint = `of bools, sum and max would be "or", prod and min "and"`
+	case t.IsComplex():
+		hint = "complex numbers have no order, and their components do not multiply alone"
+	}
+	v.fail(at, problem{err.Error(), hint})
+	return false
 }

@@ -30,11 +30,16 @@ func (s *Schedule) Strips(b Buffer) (list []Strip, ok bool) {
 	if s.teams != nil || s.parts != nil || !s.byRank[b] || !s.EvenRanks(b) {
 		return nil, false
 	}
-	within := []span{{0, s.Len(b, 0)}}
+	each := Components(s)
+	within := []span{{0, s.Len(b, 0) / each}}
 	for i := range *s.cut(b) {
 		l := &(*s.cut(b))[i]
 		if l.Axis == Block {
-			return l.strips(within)
+			list, ok = l.strips(within)
+			for i := range list {
+				list[i] = Strip{list[i].Off * each, list[i].Size * each}
+			}
+			return list, ok
 		}
 		var parts []span
 		for _, w := range within {

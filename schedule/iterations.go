@@ -134,7 +134,7 @@ func (p *Program) tileLengths(b Buffer, channel int) func(tile int32) int64 {
 	if !s.evenLen(b) {
 		return nil
 	}
-	whole := span{0, s.Len(b, 0)}
+	whole := span{0, s.Len(b, 0) / Components(s)}
 	for i := range *s.cut(b) {
 		switch l := &(*s.cut(b))[i]; {
 		case len(l.Ends) > 1 || l.Axis == Block && !l.even(whole.len):
@@ -144,7 +144,7 @@ func (p *Program) tileLengths(b Buffer, channel int) func(tile int32) int64 {
 		case l.Axis == Channel:
 			whole = l.part(whole, int64(channel), 0)
 		default:
-			return func(tile int32) int64 { return l.part(whole, int64(tile), 0).len }
+			return func(tile int32) int64 { return l.part(whole, int64(tile), 0).len * Components(s) }
 		}
 	}
 	return nil

@@ -14,7 +14,9 @@ const maxCuts = 1 << 16
 // BlockAt returns the block that an element of a buffer is in.
 func (s *Schedule) BlockAt(b Buffer, rank int, off int64) int {
 	cut := *s.cut(b)
-	within, block := span{0, s.Len(b, rank)}, 0
+	each := Components(s)
+	within, block := span{0, s.Len(b, rank) / each}, 0
+	off /= each
 	for level := range cut {
 		l := &cut[level]
 		parts, whole := int(l.parts(within.len)), within
@@ -39,7 +41,8 @@ func (s *Schedule) Ends(dst []int64, b Buffer, rank int, base int64) []int64 {
 
 // EndsUpTo does what Ends does, with another bound than MaxEnds.
 func (s *Schedule) EndsUpTo(most int, dst []int64, b Buffer, rank int, base int64) []int64 {
-	cut, n := *s.cut(b), s.Len(b, rank)
+	each := Components(s)
+	cut, n := *s.cut(b), s.Len(b, rank)/each
 	from := len(dst)
 	if most > MaxEnds { // one table, not one of each rank
 		dst = slices.Grow(dst, min(most, int(s.blocks[b])*s.Slices))
@@ -50,7 +53,7 @@ func (s *Schedule) EndsUpTo(most int, dst []int64, b Buffer, rank int, base int6
 			for i := range s.Slices {
 				slice := Level{Split: Even, N: int64(s.Slices)}
 				p := slice.part(within, int64(i), int32(rank))
-				dst = append(dst, base+p.off+p.len)
+				dst = append(dst, base+each*(p.off+p.len))
 			}
 			return len(dst)-from < most
 		}

@@ -27,12 +27,12 @@ func (s *Schedule) ScratchFor(count int64) (elements int64, ok bool) {
 func (s *Schedule) longestBlock(b Buffer) int64 {
 	longest := int64(0)
 	for rank := range s.Spec.Ranks {
-		longest = max(longest, s.Len(b, rank))
+		longest = max(longest, s.Len(b, rank)/Components(s))
 	}
 	for i := range s.Cuts[b] {
 		if l := &s.Cuts[b][i]; l.Axis == Block {
-			return l.longest(longest)
+			return l.longest(longest) * Components(s)
 		}
 	}
-	return longest
+	return longest * Components(s)
 }

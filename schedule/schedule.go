@@ -42,6 +42,9 @@ type Schedule struct {
 	role     func(rank int32) *code
 	cast     *cast // of Plan.Roles: ranks of one role share its code, with peers of their own
 	even     bool  // ranks differ in order only: see Plan.Even
+	// each is the number of elements here for one that is cut: 2 of what InComponents has made of
+	// complex numbers, else 0, which means 1.
+	each int64
 
 	parts  []part      // composed of the calls of a program, on its tensors
 	teams  []Part      // composed of schedules of disjoint teams
@@ -233,7 +236,7 @@ func (s *Schedule) spans(dst []Span, where Spot, r *Region, joins bool) []Span {
 	blocks, isRow := s.blocks[r.Buffer], joins && s.inRow(r)
 	for i, count := int32(0), r.count(); i < count; i++ {
 		at.block = mod(r.block(i), blocks)
-		p := cut.place(n, at)
+		p := placed(s, cut, n, at)
 		if isRow {
 			beside := min(r.Run-i%r.Run, blocks-at.block)
 			p.len, i = p.len*int64(beside), i+beside-1
@@ -268,11 +271,11 @@ func (s *Schedule) Elements(where Spot, r *Region) int64 {
 		slice: int32(where.Slice), slices: int32(s.Slices)}
 	total, blocks := int64(0), s.blocks[r.Buffer]
 	if s.isEven[r.Buffer] {
-		return int64(r.count()) * cut.place(n, at).len
+		return int64(r.count()) * placed(s, cut, n, at).len
 	}
 	for i, count := int32(0), r.count(); i < count; i++ {
 		at.block = mod(r.block(i), blocks)
-		total += cut.place(n, at).len
+		total += placed(s, cut, n, at).len
 	}
 	return total
 }

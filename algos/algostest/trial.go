@@ -108,7 +108,7 @@ func specOf(kind collective.Kind, ranks int, count int64, turn int) collective.S
 	spec := collective.Spec{Kind: kind, Type: types[(5*turn+turn/len(types))%len(types)],
 		Ranks: ranks, Count: count}
 	if kind.Reduces() {
-		ops := collective.Ops()
+		ops := collective.OpsOf(spec.Type)
 		spec.Op, spec.Factor = ops[(turn+turn/6)%len(ops)], 1
 		if spec.Op == collective.PremulSum {
 			if spec.Factor = 3; spec.Type.IsFloat() {

@@ -73,6 +73,8 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 	switch {
 	case spec.Kind.Reduces() && !slices.Contains(Types(), spec.Type):
 		return nil, fmt.Errorf("NCCL has no %v to reduce", spec.Type)
+	case spec.Op >= collective.And:
+		return nil, fmt.Errorf("NCCL has no operator %v", spec.Op)
 	case spec.Kind.Reduces() && float8(spec.Type) && !m.hasFloat8:
 		return nil, fmt.Errorf("NCCL %s has no %v to reduce", m.release.name, spec.Type)
 	}

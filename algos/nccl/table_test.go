@@ -71,6 +71,9 @@ func blocks(k collective.Kind, ranks int, count int64) collective.Spec {
 func TestRefused(t *testing.T) {
 	avg, int16s := blocks(collective.ReduceScatter, 4, 10), allReduce(4, 10)
 	avg.Op, int16s.Type = collective.Avg, dtype.Int16
+	bools, complexes, bits := allReduce(4, 10), allReduce(4, 10), allReduce(4, 10)
+	bools.Type, bools.Op, complexes.Type = dtype.Bool, collective.Or, dtype.Complex64
+	bits.Type, bits.Op = dtype.Int32, collective.Xor
 	for _, test := range []struct {
 		spec   collective.Spec
 		name   string
@@ -79,6 +82,9 @@ func TestRefused(t *testing.T) {
 	}{
 		{avg, "nccl:pat", nil, "nccl:pat: NCCL does no reduce_scatter avg by PAT Simple"},
 		{int16s, "nccl:ring", nil, "nccl:ring: NCCL has no int16 to reduce"},
+		{bools, "nccl:ring", nil, "nccl:ring: NCCL has no bool to reduce"},
+		{complexes, "nccl:auto", nil, "nccl:auto: NCCL has no complex64 to reduce"},
+		{bits, "nccl:tree", nil, "nccl:tree: NCCL has no operator xor"},
 		{allReduce(4, 10), "nccl:ring", []string{"protocol", "fast"},
 			"nccl:ring: protocol=fast: one of ll, ll128, simple, auto is expected"},
 		{allReduce(4, 10), "nccl:auto", []string{"machine", "dgx-2"}, "nccl:auto: " +

@@ -66,7 +66,8 @@ func lay(p *schedule.Plan, c Choice) error {
 
 // Operators returns the operators of MPI that a Spec may have.
 func Operators() []collective.Op {
-	return []collective.Op{collective.Sum, collective.Prod, collective.Min, collective.Max}
+	return []collective.Op{collective.Sum, collective.Prod, collective.Min, collective.Max,
+		collective.And, collective.Or, collective.Xor}
 }
 
 // write completes the plan for more than one rank and some data, given the library's decisions.

@@ -11,6 +11,8 @@ import (
 	"collsim/algos/openmpi"
 	"collsim/algos/openmpi/openmpitest"
 	"collsim/collective"
+	"collsim/dtype"
+	"collsim/reference"
 )
 
 // TestTable: every choice has a row of its own, which builds the schedule that Build does, and from
@@ -160,5 +162,19 @@ func TestPicked(t *testing.T) {
 		a, err := algos.FindIn(openmpi.Table(), spec.Kind, openmpi.Prefix+test.name)
 		require.NoError(t, err)
 		require.Equal(t, test.want, a.Picked(spec, algos.Options{}).String(), test.name)
+	}
+}
+
+// TestBits: MPI has and, or and xor, of bools and of integers.
+func TestBits(t *testing.T) {
+	for _, typ := range []dtype.Type{dtype.Bool, dtype.Int64} {
+		for _, op := range []collective.Op{collective.And, collective.Or, collective.Xor} {
+			spec := collective.Spec{Kind: collective.AllReduce, Op: op, Type: typ, Ranks: 5, Count: 33}
+			s, err := openmpi.Build(openmpi.Choice{Function: "allreduce", Algorithm: "ring"}, spec)
+			require.NoError(t, err)
+			r, err := reference.Check(s, reference.CheckOptions{})
+			require.NoError(t, err)
+			require.Equal(t, reference.NumbersExact, r.Numbers, "%v %v", typ, op)
+		}
 	}
 }

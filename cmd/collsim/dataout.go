@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"collsim/dtype"
 	"collsim/formats/arrays"
 	"collsim/internal/output"
 	"collsim/run"
@@ -30,6 +31,10 @@ func (out *outputs) claimData(index int, p *scenarios.Point) error {
 	}
 	if err := checkEnding(out, index, p, "collective.output", name); err != nil {
 		return err
+	}
+	if filepath.Ext(name) == ".safetensors" && p.Spec.Type == dtype.Complex128 {
+		return out.refuse(index, p, "collective.output", "a .safetensors cannot have complex128",
+			"let the name end in .npy or .npz")
 	}
 	given := p // whose outputs these are
 	if p.Local() {

@@ -157,3 +157,28 @@ func TestAnyCount(t *testing.T) {
 	_, err = ReadRanks(path, Want{Ranks: 2, Type: dtype.Uint8, Counts: []int64{Any, 2}})
 	require.ErrorContains(t, err, "a count of 1; a count of 2 is expected")
 }
+
+// TestReadAsBools: bytes of another type are taken for bools if all are 0 or 1, and complex128 is
+// in no .safetensors.
+func TestReadAsBools(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x.npz")
+	for _, last := range []byte{1, 2} {
+		require.NoError(t, Write(path, []Array{{Name: "rank0", Type: dtype.Uint8, Shape: []int64{2},
+			Data: []byte{0, last}}}))
+		ranks, err := ReadRanks(path, Want{Ranks: 1, Type: dtype.Bool})
+		if last == 1 {
+			require.NoError(t, err)
+			require.Equal(t, dtype.Bool, ranks[0].Type)
+			continue
+		}
+		require.ErrorContains(t, err, `tensor "rank0": element 1 is 2; 0 or 1 is expected of a bool`)
+		_, err = ReadRanks(path, Want{Ranks: 1, Type: dtype.Uint8})
+		require.NoError(t, err)
+	}
+	wide := filepath.Join(dir, "x.safetensors")
+	err := Write(wide, []Array{{Name: "z", Type: dtype.Complex128, Shape: []int64{1},
+		Data: make([]byte, 16)}})
+	require.ErrorContains(t, err, "is of complex128, which a .safetensors cannot have")
+	require.NoFileExists(t, wide)
+}

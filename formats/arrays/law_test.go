@@ -29,7 +29,9 @@ func someArrays(seed uint64) []Array {
 		}
 		a.Data = make([]byte, size)
 		for k := range a.Data {
-			a.Data[k] = byte(r.Uint32())
+			if a.Data[k] = byte(r.Uint32()); a.Type == dtype.Bool {
+				a.Data[k] &= 1
+			}
 		}
 		arrays[i] = a
 	}
@@ -44,6 +46,11 @@ func TestThereAndBack(t *testing.T) {
 			arrays := someArrays(seed)
 			if format == tensor.NPY {
 				arrays = arrays[:1]
+			}
+			for i := range arrays { // which has no complex128
+				if a := &arrays[i]; format == tensor.Safetensors && a.Type == dtype.Complex128 {
+					a.Type, a.Data = dtype.Complex64, a.Data[:len(a.Data)/2]
+				}
 			}
 			return sameAgain(t, format, arrays)
 		}, gen.UInt64()))

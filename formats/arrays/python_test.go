@@ -52,7 +52,7 @@ func TestPython(t *testing.T) {
 	require.NoError(t, err)
 	var written manifest
 	require.NoError(t, json.Unmarshal(text, &written))
-	require.Len(t, written, 88)
+	require.Len(t, written, 104)
 	for _, file := range slices.Sorted(maps.Keys(written)) {
 		f, err := Open(filepath.Join(dir, file), 0)
 		require.NoError(t, err)
@@ -92,11 +92,18 @@ func writeAll(t *testing.T, dir string) {
 				Data: make([]byte, size)}
 			_, err = source.Read(a.Data)
 			require.NoError(t, err)
+			for k := range a.Data {
+				if dt == dtype.Bool {
+					a.Data[k] &= 1
+				}
+			}
 			arrays = append(arrays, a)
 		}
 		write(dt.String()+tensor.NPY, arrays[i%3])
 		write(dt.String()+tensor.NPZ, arrays...)
-		write(dt.String()+tensor.Safetensors, arrays...)
+		if dt != dtype.Complex128 { // which the format lacks
+			write(dt.String()+tensor.Safetensors, arrays...)
+		}
 	}
 	write("empty.npy", Array{Type: dtype.Float32, Shape: []int64{0, 3}, Data: []byte{}})
 	ranks := []Array{{Type: dtype.Float32, Shape: []int64{2}, Data: make([]byte, 8)},

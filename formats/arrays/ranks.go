@@ -196,11 +196,21 @@ func (f *File) one(i int, w Want, rank int) (Array, error) {
 	if err := f.suits(f.parts[i].Array, w, rank); err != nil {
 		return Array{}, err
 	}
-	a, err := f.Read(i)
+	a, err := f.readAs(i, w.Type)
 	if err != nil {
 		return Array{}, err
 	}
 	return w.give(a, rank), nil
+}
+
+// readAs reads array i of the file for use as a type, 0 for its own, and checks that bools are 0
+// or 1.
+func (f *File) readAs(i int, t dtype.Type) (Array, error) {
+	a, err := f.Read(i)
+	if err == nil && (t == dtype.Bool || t == 0 && a.Type == dtype.Bool) {
+		err = tensor.In(f.name, a.Name, tensor.CheckBools(a.Data))
+	}
+	return a, err
 }
 
 // rows reads an array whose first axis is the rank. The ranks share its memory.
@@ -220,7 +230,7 @@ func (f *File) rows(i int, w Want) ([]Array, error) {
 			return nil, err
 		}
 	}
-	whole, err := f.Read(i)
+	whole, err := f.readAs(i, w.Type)
 	if err != nil {
 		return nil, err
 	}

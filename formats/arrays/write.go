@@ -28,6 +28,11 @@ func write(path string, arrays []Array, marked bool) error {
 		if ready[i], err = tensor.Checked(&arrays[i]); err != nil {
 			return tensor.In(path, "", err)
 		}
+		if format == tensor.Safetensors {
+			if err := safetensors.Check(&ready[i]); err != nil {
+				return tensor.In(path, "", err)
+			}
+		}
 	}
 	if err := checkNames(format, ready); err != nil {
 		return tensor.In(path, "", err)

@@ -250,17 +250,18 @@ var functionals = map[string]functional{
 	"broadcast":              {collective.Broadcast, 2, rooted},
 }
 
+// operators lists torch's names of operators.
+var operators = map[string]collective.Op{"sum": collective.Sum, "avg": collective.Avg,
+	"product": collective.Prod, "min": collective.Min, "max": collective.Max,
+	"band": collective.And, "bor": collective.Or, "bxor": collective.Xor}
+
 // reduction reads the operator at a place.
 func reduction(at int) func(*reader, *collective.Communication, []string, [][]int, []value) error {
 	return func(r *reader, c *collective.Communication, args []string, _ [][]int, _ []value) error {
 		name := strings.ToLower(strings.Trim(strings.TrimSpace(args[at]), `'"`))
-		ours := name
-		if name == "product" {
-			ours = "prod"
-		}
-		op, _, err := collective.ParseOp(ours)
-		if err != nil {
-			return r.fail("reduce_op %q: sum, avg, product, min or max is expected", name)
+		op := operators[name]
+		if op == 0 {
+			return r.fail("reduce_op %q: sum, avg, product, min, max, band, bor or bxor is expected", name)
 		}
 		c.Op = op
 		return nil

@@ -150,11 +150,11 @@ func (l *lowering) checkChunks(label collective.Kind) error {
 	return nil
 }
 
-// checkCall refuses calls that the runtimes leave to NCCL: operators that scale, and a mode (in
-// place or not) that the file does not support.
+// checkCall refuses calls that the runtimes leave to NCCL: operators that they have not, and a mode
+// (in place or not) that the file does not support.
 func (l *lowering) checkCall() error {
 	g, spec := l.program, &l.spec
-	if spec.Op == collective.Avg || spec.Op == collective.PremulSum {
+	if !carriesOut(spec.Op) {
 		return l.fail(0, "op %v: the runtimes carry out sum, prod, min and max; others they leave "+
 			"to NCCL", spec.Op)
 	}

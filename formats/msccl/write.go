@@ -79,12 +79,18 @@ func (p parted) notes() []string {
 		"schedule, a latency for each", p.messages, p.sends)}
 }
 
+// carriesOut reports whether the runtimes have an operator.
+func carriesOut(op collective.Op) bool { return op <= collective.Max }
+
 // labelOf returns the runtime's name of a collective, or the reason why it has none.
 func labelOf(spec *collective.Spec, rt *runtime) (string, error) {
 	switch {
-	case spec.Op == collective.Avg || spec.Op == collective.PremulSum:
+	case !carriesOut(spec.Op):
 		return "", fmt.Errorf("op %v: the runtimes carry out sum, prod, min and max; others they "+
 			"leave to NCCL", spec.Op)
+	case spec.Op != 0 && spec.Type.IsComplex():
+		return "", fmt.Errorf("%v: the runtimes have no complex numbers to reduce; twice as many of %v "+
+			"have the same sum", spec.Type, spec.Type.Component())
 	case spec.Kind.Splits() && spec.Kind != collective.Custom:
 		return "", fmt.Errorf("%v: a file has chunks of one size", spec.Kind)
 	case spec.Empty():

@@ -73,8 +73,11 @@ func (l *lowering) settleOptions() error {
 	default:
 		return fmt.Errorf("protocol %s; MSCCL++ has Simple and LL", quote(o.Protocol))
 	}
-	if o.Op == collective.Avg || o.Op == collective.PremulSum {
+	switch {
+	case o.Op == collective.Avg || o.Op == collective.PremulSum:
 		return fmt.Errorf("operator %v: MSCCL++ scales nothing", o.Op)
+	case o.Op >= collective.And:
+		return fmt.Errorf("operator %v: MSCCL++ has sum, min and max", o.Op)
 	}
 	return l.eachOp(func(_ *gpu, p *op) error {
 		for _, x := range []struct {

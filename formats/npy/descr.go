@@ -37,19 +37,18 @@ func (h *header) parseDescr(v literal) error {
 		width = -1
 	}
 	what := kindText(kind)
-	numbers := strings.IndexByte("biufV", kind) >= 0
+	numbers := strings.IndexByte("biufcV", kind) >= 0
 	if what == "" || numbers && width < 0 || digits != "" && !isDigit(digits[0]) {
 		return tensor.Failed("its descr is %.40q; a type as in \"<f4\" is expected", v.text)
 	}
 	h.array.Type, h.array.Width = typeOf(kind, width), width
-	h.array.Bool = kind == 'b' && width == 1
 	void := kind == 'V' && slices.Contains(tensor.Widths(), width)
-	if h.array.Type == 0 && !h.array.Bool && !void {
+	if h.array.Type == 0 && !void {
 		if numbers {
 			what += " of " + tensor.BytesText(int64(width))
 		}
-		return tensor.Failed("holds %s (%q); floats, integers, bool, or void of 1, 2, 4 or 8 bytes are"+
-			" expected", what, v.text)
+		return tensor.Failed("holds %s (%q); floats, integers, bool, complex numbers of 8 or 16 bytes,"+
+			" or void of 1, 2, 4 or 8 bytes are expected", what, v.text)
 	}
 	// NumPy's own void has no byte order, and its descr is "|V2"; ml_dtypes' bfloat16 has one.
 	h.big = order == '>'
@@ -73,6 +72,10 @@ func typeOf(kind byte, width int) dtype.Type {
 		types = []dtype.Type{dtype.Float8E5M2, dtype.Float16, dtype.Float32, dtype.Float64}
 	case 'i':
 		types = []dtype.Type{dtype.Int8, dtype.Int16, dtype.Int32, dtype.Int64}
+	case 'b':
+		types = []dtype.Type{dtype.Bool}
+	case 'c':
+		types = []dtype.Type{dtype.Complex64, dtype.Complex128}
 	case 'u':
 		types = []dtype.Type{dtype.Uint8, dtype.Uint16, dtype.Uint32, dtype.Uint64}
 	}
@@ -119,6 +122,10 @@ func descrOf(a *tensor.Array) string {
 	case 0, dtype.BFloat16, dtype.Float8E4M3, dtype.Float8E5M2:
 	default:
 		switch {
+		case t == dtype.Bool:
+			letter = "b"
+		case t.IsComplex():
+			letter = "c"
 		case t.IsFloat():
 			letter = "f"
 		case t.Signed():

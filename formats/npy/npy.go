@@ -55,7 +55,7 @@ func (h *header) elements(r io.Reader, sure bool) ([]byte, error) {
 		return nil, err
 	}
 	if h.big {
-		swap(data, h.array.Width)
+		swap(data, h.array.Width/h.array.Type.Components())
 	}
 	if h.fortran {
 		data = toC(data, h.array.Shape, h.array.Width)

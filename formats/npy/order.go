@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// swap reverses the bytes of each element.
+// swap reverses the bytes of each number.
 func swap(data []byte, width int) {
 	le := binary.LittleEndian
 	switch width {
@@ -88,7 +88,9 @@ func put(out, data []byte, width int64) {
 		*(*[2]byte)(out) = [2]byte(data)
 	case 4:
 		*(*[4]byte)(out) = [4]byte(data)
-	default:
+	case 8:
 		*(*[8]byte)(out) = [8]byte(data)
+	default:
+		*(*[16]byte)(out) = [16]byte(data)
 	}
 }

@@ -13,6 +13,15 @@ import (
 	"collsim/formats/internal/tensor"
 )
 
+// Check returns an error for an array whose type the format lacks.
+func Check(a *tensor.Array) error {
+	if a.Type == dtype.Complex128 {
+		return tensor.In("", a.Name, tensor.Failed("is of complex128, which a .safetensors cannot "+
+			"have; .npy or .npz can"))
+	}
+	return nil
+}
+
 // Write writes checked arrays, wide elements first, as readers want them aligned. It pads the
 // header so that elements begin at a multiple of 8 bytes. software, if not empty, is an entry of
 // the metadata, which come first.

@@ -53,7 +53,7 @@ func fromNPY(text []byte) ([][]int64, error) {
 	}
 	a := parts[0].Array
 	axes := len(a.Shape)
-	if a.Type == 0 || a.Type.IsFloat() || axes < 1 || axes > 2 {
+	if a.Type == 0 || a.Type == dtype.Bool || a.Type.IsFloat() || axes < 1 || axes > 2 {
 		return nil, fmt.Errorf("is an array of %s with %d axes; integers with one or two axes are "+
 			"expected", a.Stored, axes)
 	}

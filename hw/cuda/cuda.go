@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"collsim/collective"
+	"collsim/dtype"
 	"collsim/hw"
 	"collsim/internal/memory"
 	"collsim/kernel"
@@ -89,6 +91,29 @@ func newDevice(images map[imageName][]byte) *device {
 		left: memory.Read}
 }
 
+// bitwise returns an operator of a schedule, or of a part or team of it, that no kernel has: and,
+// or, xor; 0 if there is none.
+func bitwise(s *schedule.Schedule) collective.Op {
+	specs := []*collective.Spec{&s.Spec}
+	for _, parts := range [][]schedule.Part{s.Parts(), s.Teams()} {
+		for i := range parts {
+			specs = append(specs, &parts[i].Schedule.Spec)
+		}
+	}
+	for _, spec := range specs {
+		if spec.Op >= collective.And {
+			return spec.Op
+		}
+	}
+	return 0
+}
+
+// castsBools reports whether a step converts bools to numbers, or numbers to bools.
+func castsBools(step *schedule.Step) bool {
+	o := step.Kernel
+	return o != nil && o.Kind == kernel.Cast && (o.A == dtype.Bool || o.Out == dtype.Bool)
+}
+
 // refusal returns a Refusal if a schedule cannot be executed on so many machines, else nil.
 func refusal(s *schedule.Schedule, machines int) error {
 	if s.AnyStep(func(step *schedule.Step) bool {
@@ -108,6 +133,9 @@ func refusal(s *schedule.Schedule, machines int) error {
 		return hw.Refuse("a step has more than %d sources, or %d destinations", manyOperands,
 			manyResults)
 	}
+	if op := bitwise(s); op != 0 {
+		return hw.Refuse("no program for GPUs combines by %v; the executor host does", op)
+	}
 	var without kernel.Kind
 	if s.AnyStep(func(step *schedule.Step) bool {
 		if step.Kernel != nil && step.Kernel.Reads != "" {
@@ -116,6 +144,9 @@ func refusal(s *schedule.Schedule, machines int) error {
 		return without != 0
 	}) {
 		return hw.Refuse("no program for GPUs computes %v; the executor host does", without)
+	}
+	if s.AnyStep(castsBools) {
+		return hw.Refuse("no program for GPUs casts bools; the executor host does")
 	}
 	if machines > 1 {
 		return oneSided(s, machines)

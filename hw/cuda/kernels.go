@@ -96,7 +96,7 @@ func arithmeticOf(spec *collective.Spec, wide bool) (a arithmetic) {
 
 // factorOf returns the bits of a collective's scaling factor, in its type or in float32.
 func factorOf(spec *collective.Spec, wide bool) uint64 {
-	switch spec.Type {
+	switch spec.Type.Component() {
 	case dtype.Float64:
 		return factor[float64](spec, wide)
 	case dtype.Float32:

@@ -36,6 +36,9 @@ func TestKernels(t *testing.T) {
 			if name.of.Width() == 1 {
 				spec.Ranks, spec.Count = 2, 1<<16
 			}
+			if collective.CheckOp(op.Op, name.of) != nil || op.Op >= collective.And {
+				continue
+			}
 			s, err := ring.Build(spec, algos.Options{})
 			require.NoError(t, err)
 			agrees(t, e, s, hw.Env{Float32: name.wide}, rand.New(rand.NewPCG(uint64(i), 8)))

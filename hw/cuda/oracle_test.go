@@ -32,6 +32,9 @@ func TestEverything(t *testing.T) {
 			algorithms++
 			for _, op := range hwtest.Operators(kind) {
 				for _, dt := range dtype.All() {
+					if collective.CheckOp(op.Op, dt) != nil || op.Op >= collective.And {
+						continue // the last without a kernel for GPUs
+					}
 					turn++
 					ranks := []int{4, 3, 8, 2, 6, 1, 5}[turn/3%7]
 					if turn%tier.Of(9, 3) != 0 {
@@ -59,6 +62,9 @@ func TestEverything(t *testing.T) {
 	require.Equal(t, algorithms, len(measured))
 	for _, op := range collective.Ops() {
 		for _, dt := range dtype.All() {
+			if collective.CheckOp(op, dt) != nil || op >= collective.And {
+				continue
+			}
 			require.True(t, reduced[met{op, dt, false}] || reduced[met{op, dt, true}], "%v %v", op, dt)
 		}
 	}

@@ -168,7 +168,7 @@ func (p *execution) workOf(l *lane, operands []operand) (w work) {
 		return w
 	}
 	spec := l.rank.SpecOf(p.spot(l, l.rank.number), &p.step)
-	w.kernel = kernelName{of: spec.Type, wide: p.wide && widens(spec.Type)}
+	w.kernel = kernelName{of: spec.Type.Component(), wide: p.wide && widens(spec.Type)}
 	w.arithmetic = arithmeticOf(&spec, w.kernel.wide)
 	if p.step.Scale {
 		w.scales = 1

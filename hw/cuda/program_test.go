@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/algos"
+	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw"
 	"collsim/hw/hwtest"
@@ -87,7 +89,8 @@ func someOps(t *testing.T) (list []kernel.Op) {
 	t.Helper()
 	all := dtype.All()
 	add := func(o kernel.Op) {
-		if o.Validate() == nil {
+		bools := o.Kind == kernel.Cast && (o.A == dtype.Bool || o.Out == dtype.Bool) // refused
+		if o.Validate() == nil && !bools {
 			list = append(list, o)
 		}
 	}
@@ -162,11 +165,18 @@ func TestRefusesLayers(t *testing.T) {
 	for text, want := range map[string]string{
 		"gelu 8:float32->8:float32":        "no program for GPUs computes gelu; the executor host does",
 		"opaque 8:float32->4:float32 1 us": "no program for GPUs computes opaque; the executor host does",
+		"cast 8 bool->int32":               "no program for GPUs casts bools; the executor host does",
 	} {
 		o, err := kernel.Parse(text)
 		require.NoError(t, err)
 		require.EqualError(t, refusal(computes(t, o), 1), want)
 	}
+	a, err := algos.Find(collective.AllReduce, "ring")
+	require.NoError(t, err)
+	s, err := a.Build(collective.Spec{Kind: collective.AllReduce, Op: collective.Xor, Type: dtype.Bool,
+		Ranks: 2, Count: 8}, algos.Options{})
+	require.NoError(t, err)
+	require.EqualError(t, refusal(s, 1), "no program for GPUs combines by xor; the executor host does")
 }
 
 // TestOpaque: a kernel of which only the time is known takes it.

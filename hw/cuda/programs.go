@@ -101,11 +101,22 @@ func placeOf(name string) int {
 		"scale_result": 5}[name]
 }
 
+// inNumbers returns an operation as the kernels have it: on the components of complex numbers, and
+// on bytes where it moves bools.
+func inNumbers(o kernel.Op) kernel.Op {
+	o = kernel.InComponents(o)
+	if o.A == dtype.Bool {
+		o.A, o.Out = dtype.Uint8, dtype.Uint8
+	}
+	return o
+}
+
 // kernel plans the kernel of the loaded step. Fragmented operands are gathered first. A result that
 // is fragmented or overlaps an operand is computed in scratch memory and copied.
 func (p *execution) kernel(l *lane) error {
 	o := p.step.Kernel
-	a, threads := operationOf(o)
+	in := inNumbers(*o)
+	a, threads := operationOf(&in)
 	if o.Kind == kernel.Opaque {
 		return p.program(l, o, a, threads)
 	}
@@ -136,7 +147,7 @@ func (p *execution) kernel(l *lane) error {
 		}
 	}
 	a.to = into[0].at
-	if err := p.program(l, o, a, threads); err != nil || into[0] == to[0] {
+	if err := p.program(l, &in, a, threads); err != nil || into[0] == to[0] {
 		return err
 	}
 	return p.pieces(l, work{copies: true}, []operand{{into, whole}}, [][]run{to})

@@ -94,11 +94,12 @@ func agreeOnScripts(t *testing.T, h *Host) {
 	}
 }
 
-// ringOf is the ring all-reduce: reduce-scatter, then all-gather.
+// ringOf is the ring all-reduce of a type's first operator, mostly the sum: reduce-scatter, then
+// all-gather.
 func ringOf(t testing.TB, ranks int, count int64, typ dtype.Type) *schedule.Schedule {
 	t.Helper()
-	return ringWith(t, collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: typ,
-		Ranks: ranks, Count: count})
+	return ringWith(t, collective.Spec{Kind: collective.AllReduce, Op: collective.OpsOf(typ)[0],
+		Type: typ, Ranks: ranks, Count: count})
 }
 
 func ringWith(t testing.TB, spec collective.Spec) *schedule.Schedule {

@@ -24,7 +24,7 @@ func TestScripts(t *testing.T) {
 func TestTypes(t *testing.T) {
 	h := open(t, Config{})
 	for _, typ := range dtype.All() {
-		for _, op := range collective.Ops() {
+		for _, op := range collective.OpsOf(typ) {
 			spec := collective.Spec{Kind: collective.AllReduce, Op: op, Type: typ, Ranks: 4,
 				Count: 53, InPlace: typ.IsFloat()}
 			if op == collective.PremulSum {
@@ -33,8 +33,10 @@ func TestTypes(t *testing.T) {
 			s := ringWith(t, spec)
 			agree(t, h, s, hw.Env{Slots: 2, Iterations: 2})
 		}
-		agree(t, h, ringWith(t, collective.Spec{Kind: collective.AllReduce, Op: collective.Avg,
-			Avg: collective.AvgPost, Type: typ, Ranks: 3, Count: 53}), hw.Env{Slots: 2})
+		if typ != dtype.Bool {
+			agree(t, h, ringWith(t, collective.Spec{Kind: collective.AllReduce, Op: collective.Avg,
+				Avg: collective.AvgPost, Type: typ, Ranks: 3, Count: 53}), hw.Env{Slots: 2})
+		}
 	}
 }
 

@@ -36,9 +36,12 @@ func Operators(kind collective.Kind) []collective.Spec {
 	}
 	list := []collective.Spec{{Op: collective.Avg, Avg: collective.AvgPost}}
 	for _, op := range collective.Ops() {
-		list = append(list, collective.Spec{Op: op})
+		one := collective.Spec{Op: op}
+		if op == collective.PremulSum {
+			one.Factor = 3
+		}
+		list = append(list, one)
 	}
-	list[len(list)-1].Factor = 3
 	return list
 }
 

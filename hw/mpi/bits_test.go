@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -113,16 +114,27 @@ func TestTypes(t *testing.T) {
 	d.start(t, 3)
 	for _, c := range []openmpi.Choice{{Function: "allreduce", Algorithm: "ring"},
 		{Function: "reduce", Algorithm: "binomial"}} {
-		for _, op := range []collective.Op{collective.Sum, collective.Prod, collective.Min,
-			collective.Max} {
-			for _, typ := range []dtype.Type{dtype.Int8, dtype.Int16, dtype.Uint32, dtype.Int64} {
+		for _, typ := range []dtype.Type{dtype.Int8, dtype.Int16, dtype.Uint32, dtype.Int64, dtype.Bool,
+			dtype.Complex64, dtype.Complex128} {
+			for _, op := range collective.OpsOf(typ) {
+				if op == collective.Avg || op == collective.PremulSum {
+					continue // which MPI has not
+				}
 				spec := openmpitest.SpecOf(t, c, 3, 1, 20)
 				spec.InPlace, spec.Op, spec.Type = true, op, typ
 				in, math := make([][]byte, 3), hw.ArithmeticOf(&spec)
 				for rank := range in {
 					in[rank] = hw.Memory(20 * int64(typ.Width()))
 					for i := range in[rank] {
-						in[rank][i] = byte(7*rank + 31*i + 1)
+						if in[rank][i] = byte(7*rank + 31*i + 1); typ == dtype.Bool {
+							in[rank][i] = in[rank][i] >> 3 & 1
+						}
+					}
+					switch typ { // of numbers that no order rounds
+					case dtype.Complex64:
+						dtype.Put(in[rank], slices.Repeat([]float32{0.5, -3, float32(rank), 7}, 10))
+					case dtype.Complex128:
+						dtype.Put(in[rank], slices.Repeat([]float64{0.5, -3, float64(rank), 7}, 10))
 					}
 				}
 				want := append(hw.Memory(0), in[0]...)

@@ -62,7 +62,7 @@ func (c *call) arguments(l *library) ([]uintptr, error) {
 	}
 	op := uintptr(0)
 	if s.Kind.Reduces() {
-		if op, err = l.operator(s.Op); err != nil {
+		if op, err = l.operator(s.Op, s.Type); err != nil {
 			return nil, err
 		}
 	}

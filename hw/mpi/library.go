@@ -62,7 +62,9 @@ func objectNames() []string {
 		"ompi_mpi_float", "ompi_mpi_double", "ompi_mpi_int8_t", "ompi_mpi_int16_t",
 		"ompi_mpi_int32_t", "ompi_mpi_int64_t", "ompi_mpi_uint8_t", "ompi_mpi_uint16_t",
 		"ompi_mpi_uint32_t", "ompi_mpi_uint64_t", "ompi_mpi_op_sum", "ompi_mpi_op_prod",
-		"ompi_mpi_op_min", "ompi_mpi_op_max"}
+		"ompi_mpi_op_min", "ompi_mpi_op_max", "ompi_mpi_c_bool", "ompi_mpi_c_float_complex",
+		"ompi_mpi_c_double_complex", "ompi_mpi_op_land", "ompi_mpi_op_lor", "ompi_mpi_op_lxor",
+		"ompi_mpi_op_band", "ompi_mpi_op_bor", "ompi_mpi_op_bxor"}
 }
 
 // load loads the library and looks up its symbols.
@@ -218,6 +220,7 @@ func (l *library) set(name string, value int) error {
 // takes. A collective that only moves data may have any type; it is sent as bytes.
 func (l *library) datatype(spec *collective.Spec) (handle uintptr, each int64, err error) {
 	names := map[dtype.Type]string{dtype.Float32: "float", dtype.Float64: "double",
+		dtype.Bool: "c_bool", dtype.Complex64: "c_float_complex", dtype.Complex128: "c_double_complex",
 		dtype.Int8: "int8_t", dtype.Int16: "int16_t", dtype.Int32: "int32_t", dtype.Int64: "int64_t",
 		dtype.Uint8: "uint8_t", dtype.Uint16: "uint16_t", dtype.Uint32: "uint32_t",
 		dtype.Uint64: "uint64_t"}
@@ -230,10 +233,16 @@ func (l *library) datatype(spec *collective.Spec) (handle uintptr, each int64, e
 	return l.objects["ompi_mpi_byte"], int64(spec.Type.Width()), nil
 }
 
-// operator returns the handle of an operator.
-func (l *library) operator(op collective.Op) (uintptr, error) {
+// operator returns the handle of an operator, for elements of a type: MPI's and, or and xor of
+// bools are logical, those of integers bitwise.
+func (l *library) operator(op collective.Op, t dtype.Type) (uintptr, error) {
 	names := map[collective.Op]string{collective.Sum: "sum", collective.Prod: "prod",
-		collective.Min: "min", collective.Max: "max"}
+		collective.Min: "min", collective.Max: "max", collective.And: "band", collective.Or: "bor",
+		collective.Xor: "bxor"}
+	if t == dtype.Bool {
+		names = map[collective.Op]string{collective.And: "land", collective.Or: "lor",
+			collective.Xor: "lxor"}
+	}
 	if name, ok := names[op]; ok {
 		return l.objects["ompi_mpi_op_"+name], nil
 	}

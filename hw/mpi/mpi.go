@@ -138,7 +138,7 @@ func (c *Call) check() error {
 	if _, _, err := l.datatype(s); s.Kind != collective.Barrier && err != nil {
 		return err
 	}
-	switch _, err := l.operator(s.Op); {
+	switch _, err := l.operator(s.Op, s.Type); {
 	case s.Kind.Reduces() && err != nil:
 		return err
 	case s.Count*int64(max(s.Type.Width(), 1))*int64(s.Ranks) > math.MaxInt32:

@@ -166,6 +166,10 @@ func datatype(spec *collective.Spec) (number uintptr, each int64, err error) {
 		}
 	}
 	if spec.Kind.Reduces() {
+		if spec.Type.IsComplex() {
+			return 0, 0, hw.Refuse("%v: NCCL has no such type to reduce; torch gives it twice as many of %v",
+				spec.Type, spec.Type.Component())
+		}
 		return 0, 0, hw.Refuse("%v: NCCL has no such type to reduce", spec.Type)
 	}
 	return typeNumbers()[1].number, int64(spec.Type.Width()), nil
@@ -187,6 +191,8 @@ func functionOf(s *collective.Spec) (name string, err error) {
 		return "", hw.Refuse("NCCL has no %v", s.Kind)
 	case s.InPlace && (s.Kind == collective.AllToAll || s.Kind == collective.SendRecv):
 		return "", hw.Refuse("NCCL has no %v in place", s.Kind)
+	case s.Op >= collective.And:
+		return "", hw.Refuse("NCCL has no operator %v", s.Op)
 	case s.Op == collective.Avg && s.Avg == collective.AvgPost && s.Type.IsFloat():
 		return "", hw.Refuse("NCCL divides floats before the sum, not after it")
 	}

@@ -51,6 +51,7 @@ func table() []row {
 		{``, `^the short tier tries it$`, nothing},
 		{`formats/arrays\.TestPython$`, `^left out: `, python},
 		{`kernel\.TestNumPy$`, `^left out: `, python},
+		{`reference\.TestNumPy$`, `^left out: `, python},
 		{`cmd/collsim\.TestNotebook$`, `^left out: python3 with pandas`, pandas},
 		{`cmd/collsim\.TestPyTorch$`, `^left out: python3 with torch`, torch},
 		{`cmd/collsim\.TestSlurm$`, `^left out: Slurm`, slurm},

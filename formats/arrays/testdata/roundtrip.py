@@ -17,7 +17,8 @@ import safetensors.numpy
 SAFE = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16",
         "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2",
         "I8": "int8", "I16": "int16", "I32": "int32", "I64": "int64",
-        "U8": "uint8", "U16": "uint16", "U32": "uint32", "U64": "uint64"}
+        "U8": "uint8", "U16": "uint16", "U32": "uint32", "U64": "uint64",
+        "BOOL": "bool", "C64": "complex64"}
 
 
 def dtype(name):
@@ -40,7 +41,7 @@ def load(file, want):
 
 
 def describe(a):
-    little = a.astype(a.dtype.newbyteorder("<")) if a.dtype.kind in "fiu" else a
+    little = a.astype(a.dtype.newbyteorder("<")) if a.dtype.kind in "fiuc" else a
     return {"dtype": a.dtype.name, "shape": list(a.shape), "hex": little.tobytes().hex()}
 
 
@@ -74,7 +75,7 @@ def main(directory):
             fortran = np.asfortranarray(a)  # which makes a scalar an array of one axis
             np.save("fortran-" + file, fortran)
             wrote("fortran-" + file, {"": fortran})
-            if a.dtype.kind in "fiu" and a.dtype.itemsize > 1:
+            if a.dtype.kind in "fiuc" and a.dtype.itemsize > 1:
                 np.save("big-" + file, a.astype(a.dtype.newbyteorder(">")))
                 wrote("big-" + file, arrays)
         elif file.endswith(".npz"):

@@ -14,7 +14,7 @@ import (
 // Array is a tensor in a file, or to be written into one.
 type Array struct {
 	Name string // of the tensor; a .npy has none
-	// 0 where the file does not say: void elements, which have only a width; or bool
+	// 0 where the file does not say: void elements, which have only a width
 	Type dtype.Type
 
 	// Width is the size of an element in bytes. It may be 0 in an array to be written whose Type is
@@ -25,7 +25,6 @@ type Array struct {
 	Data  []byte  // little-endian, last axis fastest; nil in the list of File.Arrays
 
 	Stored string // the file's name of the type: "<f4", "<V2", "BF16"; not used in writing
-	Bool   bool   // a bool, of one byte; its Type is 0
 }
 
 // Error describes an error in a file, or in tensors that are to be written.
@@ -86,13 +85,13 @@ func (a *Array) Count() int64 {
 // an integer of 8 bits. Any other type is an *Error that names both.
 func (a *Array) As(t dtype.Type) (Array, error) {
 	as := *a
-	as.Type, as.Width, as.Bool = t, t.Width(), false
+	as.Type, as.Width = t, t.Width()
 	width := a.Width
 	if a.Type != 0 {
 		width = a.Type.Width()
 	}
 	container := width == t.Width() && !a.Type.IsFloat()
-	if a.Bool {
+	if a.Type == dtype.Bool {
 		container = t == dtype.Int8 || t == dtype.Uint8
 	}
 	if a.Type == t || container {
@@ -108,8 +107,6 @@ func (a *Array) As(t dtype.Type) (Array, error) {
 func TypeText(a *Array) string {
 	text := a.Type.String()
 	switch {
-	case a.Bool:
-		text = "bool"
 	case a.Type == 0:
 		text = "void of " + BytesText(int64(a.Width))
 	}
@@ -117,6 +114,17 @@ func TypeText(a *Array) string {
 		text += fmt.Sprintf(" (%q)", a.Stored)
 	}
 	return text
+}
+
+// CheckBools returns an error unless all elements are 0 or 1, as those of bools must be: what other
+// bytes mean, programs do not agree on.
+func CheckBools(data []byte) error {
+	for i, b := range data {
+		if b > 1 {
+			return Failed("element %d is %d; 0 or 1 is expected of a bool", i, b)
+		}
+	}
+	return nil
 }
 
 // maxAxes is NumPy's own limit (NPY_MAXDIMS in NumPy 2).
@@ -154,8 +162,6 @@ func Size(shape []int64, width int) (int64, error) {
 func Checked(a *Array) (Array, error) {
 	c := *a
 	switch {
-	case c.Bool: // it was read as bool; 0 and 1 stay what they are
-		c.Type, c.Width, c.Bool = dtype.Uint8, 1, false
 	case c.Type != 0 && !c.Type.Valid():
 		return c, In("", c.Name, Failed("has type %s, which does not exist", c.Type))
 	case c.Type != 0:
@@ -164,6 +170,9 @@ func Checked(a *Array) (Array, error) {
 		return c, In("", c.Name, Failed("has neither a type nor a width of 1, 2, 4 or 8 bytes"))
 	}
 	size, err := Size(c.Shape, c.Width)
+	if err == nil && c.Type == dtype.Bool {
+		err = CheckBools(c.Data)
+	}
 	if err == nil && size != int64(len(c.Data)) {
 		err = Failed("has %s of data; its shape %s of %s needs %d", BytesText(int64(len(c.Data))),
 			ShapeText(c.Shape), TypeText(&c), size)
