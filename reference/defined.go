@@ -52,7 +52,7 @@ func newDefinedValues(d *script, given Tensors, exact bool) *definedValues {
 	for i, t := range d.types {
 		v.values[i], v.doubts[i] = make([][]byte, ranks), make([]*doubt, ranks)
 		v.known[i] = make([][]schedule.Span, ranks)
-		isGiven := i < len(d.s.Tensors) && d.s.Tensors[i].Role == schedule.Given
+		isGiven := i < len(d.s.Tensors) && d.s.Tensors[i].Role.IsGiven()
 		for rank := range ranks {
 			if isGiven {
 				v.values[i][rank] = append([]byte{}, given[i][rank]...)
