@@ -37,6 +37,9 @@ func TestUpdated(t *testing.T) {
 		s := low.Schedule
 		_, found := proof.Verify(s, proof.Options{})
 		require.Empty(t, found)
+		read, err := schedule.Parse(s.String())
+		require.NoError(t, err)
+		require.Equal(t, s.String(), read.String())
 		given := make(reference.Tensors, len(s.Tensors))
 		at := func(name string) int { return int(low.Where[name].Tensor - schedule.FirstTensor) }
 		require.Equal(t, schedule.Updated, s.Tensors[at("x")].Role)
