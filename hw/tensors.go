@@ -22,7 +22,8 @@ func OutputBuffers(s *schedule.Schedule) []schedule.Buffer {
 }
 
 // buffersOf lists a buffer and the tensors of some roles.
-func buffersOf(s *schedule.Schedule, first schedule.Buffer, is func(schedule.Role) bool) []schedule.Buffer {
+func buffersOf(s *schedule.Schedule, first schedule.Buffer,
+	is func(schedule.Role) bool) []schedule.Buffer {
 	list := []schedule.Buffer{first}
 	for i := range s.Tensors {
 		if is(s.Tensors[i].Role) {

@@ -9,7 +9,7 @@ import (
 )
 
 // TestBoundsOfLongSums: a softmax of 20,000 numbers that are added up one after the other in
-// float32, off by hundreds of u, is within the bound; and every layer but an opaque one has a bound.
+// float32, off by hundreds of u, is within the bound; and all layers but an opaque one have one.
 func TestBoundsOfLongSums(t *testing.T) {
 	o, err := Parse("softmax 1x20000:float32->1x20000:float32")
 	require.NoError(t, err)
@@ -54,6 +54,10 @@ func TestBoundOfWelford(t *testing.T) {
 		}
 	}
 	require.Greater(t, worst, 0.002)
+	o, err = Parse("layer_norm 1x2:float32->1x2:float32")
+	require.NoError(t, err) // squares of these overflow in float32: PyTorch has NaN
+	huge := Bounds(o, [][]byte{tensor(o.A, 1e24, 1e24)}, [][]float64{nil})
+	require.True(t, math.IsNaN(huge[0]))
 }
 
 // welford returns a layer_norm in float32, by moments that are updated element by element.

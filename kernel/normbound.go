@@ -67,6 +67,9 @@ func (b *bounding) variance(x []approx, mean approx) approx {
 	v := b.p.over(b.p.summed(total, off, size, len(x)+4), approx{x: n})
 	if b.op.Kind == LayerNorm {
 		_, _, size = totals(x)
+		if !(float64(size*size) <= b.p.most) { // Welford's squares of what is first may overflow
+			return approx{v.x, math.NaN()}
+		}
 		lost := float64(b.p.u * size)
 		v.off += float64(15*float64(lost*math.Sqrt(v.x))) + float64(25*float64(lost*lost))
 	}

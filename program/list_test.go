@@ -40,7 +40,7 @@ func soundly(t *testing.T, low *program.Lowered) {
 		Env: hw.Env{Repetitions: 1}})
 	require.NoError(t, err)
 	for i := range low.Schedule.Tensors {
-		if low.Schedule.Tensors[i].Role == schedule.Result {
+		if low.Schedule.Tensors[i].Role.IsResult() {
 			require.Equal(t, [][]byte(want[i]), done.Tensors[i])
 		}
 	}

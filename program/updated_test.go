@@ -91,6 +91,6 @@ func TestUpdatedGradient(t *testing.T) {
 	require.Empty(t, found)
 	p.Ops[0].Out, p.Ops[1].In = "a", []string{"a", "w"}
 	_, err = program.Lower(p, program.Lowering{}, byName)
-	require.EqualError(t, err, "first: a is overwritten; what was there is needed for gradients: it needs "+
-		"another name")
+	require.EqualError(t, err, "first: a is overwritten; what was there is needed for gradients: it "+
+		"needs another name")
 }

@@ -10,8 +10,8 @@ import (
 type Inputs map[string][][]byte
 
 // Given lists the given tensors of the program, in the order of the file: those that no op writes
-// before one reads them. With a gradient, NAME_grad is given, too, for each result NAME, in the same
-// shape.
+// before one reads them. With a gradient, NAME_grad is given, too, for each result NAME, in the
+// same shape.
 func (p *Program) Given() (names []string) {
 	for _, name := range p.names {
 		if p.isGiven(name) {
