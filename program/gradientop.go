@@ -64,7 +64,7 @@ func (b *backward) flowsOfCall(i int, has func(rank int) bool) (list []flow) {
 		if team != nil {
 			ranks = team
 		}
-		f := flow{teams: [][]int{team}, ranks: ranks, touched: ranks}
+		f := flow{teams: [][]int{team}, ranks: b.once(ranks), touched: b.once(ranks)}
 		count, last := 0, 0
 		for place, rank := range ranks {
 			if has(rank) {
@@ -87,8 +87,9 @@ func (b *backward) flowsOfCall(i int, has func(rank int) bool) (list []flow) {
 		}
 		if n := len(list); n > 0 && list[n-1].from == f.from {
 			g := &list[n-1]
-			g.teams, g.ranks = append(g.teams, team), slices.Concat(g.ranks, f.ranks)
-			g.touched = slices.Concat(g.touched, f.touched)
+			g.teams = append(g.teams, team)
+			g.ranks = b.once(slices.Concat(g.ranks, f.ranks))
+			g.touched = b.once(slices.Concat(g.touched, f.touched))
 			continue
 		}
 		list = append(list, f)

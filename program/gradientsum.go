@@ -49,7 +49,7 @@ func (f *flow) needs(r *resolved, b *backward) (ranks []int) {
 			ranks = append(ranks, all...)
 		}
 	}
-	return ranks
+	return b.once(ranks)
 }
 
 // zero makes a gradient of zeros, under a name, on ranks that have none: a sum of no elements.

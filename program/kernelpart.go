@@ -41,7 +41,11 @@ func identifier(name string) string {
 func (w *scheduler) kernelParts(r *resolved) (parts []schedule.Part) {
 	if r.shares == nil && r.out.rows == nil {
 		var ranks []int
-		if r.teams[0] != nil {
+		switch {
+		case r.teams[0] == nil:
+		case w.folding != nil:
+			ranks = w.Program.ranksOf(r.teams)
+		default:
 			ranks = slices.Concat(r.teams...)
 		}
 		return []schedule.Part{w.kernelPart(r, r.kernel, ranks)}
@@ -55,7 +59,10 @@ func (w *scheduler) kernelParts(r *resolved) (parts []schedule.Part) {
 // kernelPart returns a part that is one kernel, on these ranks; nil is all.
 func (w *scheduler) kernelPart(r *resolved, op kernel.Op, ranks []int) schedule.Part {
 	tensors, defs, lane := kernelOf(op, schedule.Word(r.Name))
-	none := make([]int64, w.teamSize(ranks))
+	none := make([]int64, len(ranks))
+	if ranks == nil {
+		none = make([]int64, w.Ranks)
+	}
 	s, err := schedule.Build(schedule.Plan{Name: schedule.Word(r.Name), Tensors: tensors, Defs: defs,
 		Lane: lane, Same: true, Spec: collective.Spec{Kind: collective.Custom, Type: tensors[0].Type,
 			Ranks: len(none), Splits: [][]int64{none, none}}})

@@ -53,6 +53,16 @@ func Lower(p *Program, passes Lowering, choose Choose) (*Lowered, error) {
 // LowerBy makes one schedule of a program with a guide, which also knows times, or what was decided
 // at other sizes. Errors are an *Error, which includes errors of Guide.Choose.
 func LowerBy(p *Program, passes Lowering, guide Guide) (*Lowered, error) {
+	if guide.Alike != nil {
+		if makesOthers(&passes) {
+			return nil, notFolded("a pass is on that makes other parts than calls and kernels")
+		}
+		folded, err := p.folded(guide.Alike)
+		if err != nil {
+			return nil, err
+		}
+		p = folded
+	}
 	l, err := p.resolve()
 	if err != nil {
 		return nil, err
@@ -126,8 +136,7 @@ func (x *plan) emit() (*scheduler, error) {
 	}
 	w.wait()
 	var err error
-	w.result.Schedule, err = schedule.Compose(x.Name, x.Ranks, w.list, w.parts)
-	if err != nil {
+	if w.result.Schedule, err = w.compose(); err != nil {
 		return nil, err
 	}
 	w.result.Where = w.tensors
@@ -277,7 +286,10 @@ func (w *scheduler) communicate(row *LoweredOp, r *resolved, iteration int) erro
 		if r.phase == backwardPass {
 			w.result.Decided.Backward[r.Name] = c.Name
 		}
-		part, scratch := w.callPart(r, team, c.Schedule, in, out)
+		part, scratch, err := w.callPart(r, team, c.Schedule, in, out)
+		if err != nil {
+			return err
+		}
 		if part.Launch != nil && r.launch > 0 {
 			part.Launch.Together = int32(iteration)*w.launches + r.launch
 		}
@@ -347,53 +359,4 @@ func (w *scheduler) elsewhere(parts, now []int) (list []int) {
 		}
 	}
 	return list
-}
-
-// call returns the schedule chosen for a team's call.
-func (x *plan) call(r *resolved, team []int) (Chosen, error) {
-	spec, err := r.call.Spec(x.teamSize(team))
-	if err != nil {
-		return Chosen{}, &Error{r.number, -1, "call", r.Name + ": " + err.Error()}
-	}
-	return x.chosenFor(r, spec, team, len(r.in) > 0 && r.in[0].Memory == Symmetric)
-}
-
-// chosenFor returns the schedule chosen for a call's collective, on symmetric memory or other.
-func (x *plan) chosenFor(r *resolved, spec collective.Spec, team []int, symmetric bool) (Chosen,
-	error) {
-	algorithm := r.Algorithm
-	if d := x.guide.Decided; d != nil && r.phase == backwardPass && d.Backward[r.Name] != "" {
-		algorithm = d.Backward[r.Name]
-	}
-	key := fmt.Sprint(spec.Key(), algorithm, team, symmetric, r.phase)
-	if c, ok := x.chosen[key]; ok {
-		return c, nil
-	}
-	c, err := x.guide.Choose(spec, algorithm, team, symmetric)
-	// the algorithm does not do that kind
-	if err != nil && r.phase == backwardPass && algorithm != "" {
-		c, err = x.guide.Choose(spec, "", team, symmetric)
-	}
-	if err != nil {
-		return Chosen{}, &Error{r.number, -1, "algorithm", r.Name + ": " + err.Error()}
-	}
-	x.chosen[key] = c
-	return c, nil
-}
-
-// callPart makes the part that executes a call's schedule, and returns the name of its scratch
-// buffer, if it has one.
-func (w *scheduler) callPart(r *resolved, team []int, s *schedule.Schedule,
-	in, out schedule.Place) (p schedule.Part, scratch string) {
-	p = schedule.Part{Name: schedule.Word(r.Name), Schedule: s, Ranks: team,
-		Stream: w.stream(r.stream()), Memory: []schedule.Place{in, out}}
-	if s.Memory > 0 {
-		name, at := w.own("scratch_"+r.Name, &schedule.Tensor{Type: s.Spec.Type,
-			Shape: collective.Shape{s.Memory}}, s.OneSided())
-		p.Memory, scratch = append(p.Memory, at), name
-	}
-	if !launches(s) {
-		p.Launch = &schedule.Launch{Name: schedule.Word(r.Name)}
-	}
-	return p, scratch
 }

@@ -5,6 +5,7 @@ import (
 
 	"collsim/program/lowering"
 	"collsim/schedule"
+	"collsim/symmetry"
 	"collsim/unit"
 )
 
@@ -35,6 +36,9 @@ type Guide struct {
 	// Decided, unless nil, has the decisions made for this program at other sizes. They are
 	// repeated here, and no others are made.
 	Decided *Decisions
+	// Alike, unless nil, is a symmetry of the network by which the program is to be folded. If it is
+	// not the program's, the error is a *schedule.NotFolded.
+	Alike *symmetry.Subgroup
 }
 
 // optional reports whether an optional pass is on.
@@ -42,4 +46,9 @@ func optional(l *Lowering) bool {
 	return slices.ContainsFunc(passTable(), func(p pass) bool {
 		return p.name != "layout" && p.name != "lowering" && p.on(l)
 	})
+}
+
+// makesOthers reports whether a pass is on that makes other parts than calls and kernels.
+func makesOthers(l *Lowering) bool {
+	return l.CommBuffer > 0 || l.Registering > 0 || l.Pipeline != NoPipeline || l.SymmetricMemory
 }

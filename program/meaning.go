@@ -44,7 +44,7 @@ func (w *scheduler) meaning(l *lookup) (*schedule.Meaning, error) {
 			}
 		}
 	}
-	if m.Ops, err = schedule.Compose(w.Name, w.Ranks, ops.list, ops.parts); err != nil {
+	if m.Ops, err = ops.compose(); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -73,8 +73,12 @@ func (w *scheduler) definitions(r *resolved, known map[collective.Key]*schedule.
 			}
 			known[spec.Key()] = s
 		}
-		list = append(list, schedule.Part{Name: schedule.Word(r.Name), Schedule: s, Ranks: team,
-			Memory: memory})
+		folded, err := w.seat(team)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, schedule.Part{Name: schedule.Word(r.Name), Schedule: s,
+			Ranks: folded.ranks, Fold: folded.fold, Memory: memory})
 	}
 	return list, nil
 }

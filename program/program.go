@@ -27,6 +27,8 @@ type Program struct {
 	notes  []Note // of its backward pass
 	// pending has, by stream, the ops that waits at the end of an iteration are for.
 	pending map[string][]string
+	// folding, unless nil, says that each rank stands for others.
+	folding *folding
 }
 
 // A Group is teams that do a call concurrently, each by itself.

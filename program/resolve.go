@@ -20,6 +20,9 @@ func (l *lookup) resolveCall(r *resolved) (err error) {
 	if err := l.follows(r); err != nil {
 		return err
 	}
+	if l.folding != nil && r.teams[0] == nil {
+		r.teams = [][]int{l.folding.everybody}
+	}
 	n := l.teamSize(r.teams[0])
 	for _, team := range r.teams {
 		if l.teamSize(team) != n {
@@ -172,7 +175,7 @@ func (p *Program) ranksOf(teams [][]int) (list []int) {
 		list = append(list, team...)
 	}
 	slices.Sort(list)
-	return list
+	return slices.Compact(list) // one may stand for several of a team
 }
 
 // teamSize returns the number of ranks of a team; nil is all.

@@ -142,7 +142,11 @@ func (w *scheduler) staged(r *resolved, c *chunks, iteration int) (parts []int, 
 			if i == 0 {
 				name = chosen.Name
 			}
-			call, _ := w.callPart(r, team, chosen.Schedule, half(in, i, width), half(out, i, width))
+			call, _, err := w.callPart(r, team, chosen.Schedule, half(in, i, width),
+				half(out, i, width))
+			if err != nil {
+				return nil, "", err
+			}
 			calls = append(calls, call)
 		}
 		parts = append(parts, w.add(calls, nil, nil)...)

@@ -26,6 +26,7 @@ type scope struct {
 	of    *schedule.Schedule
 	ranks []int // of the whole, by rank of the scope; nil: all
 	part  int
+	fold  *schedule.Fold    // of a part of a folded whole; ranks has those that execute
 	named map[memory]*store // tensors without memory (Defined), by rank of the scope
 }
 
@@ -47,7 +48,7 @@ func (d *definition) parts(s *schedule.Schedule) {
 		d.evaluate(scope{of: s})
 	}
 	for i, p := range d.all.parts {
-		d.evaluate(scope{of: p.Schedule, ranks: p.Ranks, part: i})
+		d.evaluate(scope{of: p.Schedule, ranks: p.Ranks, part: i, fold: p.Fold})
 	}
 }
 
@@ -66,7 +67,11 @@ func (v *verifier) give(all *stores, b schedule.Buffer, rank, call int) {
 func (d *definition) evaluate(sc scope) {
 	sc.definition, sc.named = d, map[memory]*store{}
 	if spec := &sc.of.Spec; spec.Kind != collective.Custom {
-		sc.collective(spec, schedule.Input, schedule.Output)
+		if sc.fold != nil {
+			sc.call(spec)
+		} else {
+			sc.collective(spec, schedule.Input, schedule.Output)
+		}
 		return
 	}
 	sc.forget(schedule.Output)
@@ -88,11 +93,19 @@ func (d *definition) evaluate(sc scope) {
 
 // forget marks a buffer of all ranks as arbitrary (spoilt), until something defines it.
 func (sc *scope) forget(b schedule.Buffer) {
-	for rank := range sc.of.Spec.Ranks {
+	for _, rank := range sc.executing() {
 		if n := sc.of.Len(b, rank); n > 0 {
 			sc.write(b, rank, 0, []seg{{n: n, v: spoilt}})
 		}
 	}
+}
+
+// executing lists the ranks of the scope that the whole has.
+func (sc *scope) executing() []int {
+	if sc.fold != nil {
+		return sc.fold.Seats
+	}
+	return upTo(sc.of.Spec.Ranks)
 }
 
 // at returns the memory of a buffer of a rank of the scope, and the buffer's offset in it.
@@ -105,7 +118,10 @@ func (sc *scope) at(b schedule.Buffer, rank int) (*store, int64) {
 		return sc.named[key], 0
 	}
 	where := schedule.Spot{Rank: rank, Part: sc.part}
-	if sc.ranks != nil {
+	switch {
+	case sc.fold != nil:
+		where.Rank = sc.ranks[sc.fold.Stands[rank]]
+	case sc.ranks != nil:
 		where.Rank = sc.ranks[rank]
 	}
 	m, _, base := sc.all.at(where, b)

@@ -23,7 +23,7 @@
 //	memory: store.go divide.go rows.go
 //	accesses: clock.go events.go relaxed.go access.go race.go hostaccess.go
 //	symmetry: fold.go foldorder.go absolute.go
-//	execution: order.go define.go combine.go compute.go symbolic.go result.go diagnose.go
+//	execution: order.go folded.go define.go combine.go compute.go symbolic.go result.go diagnose.go
 //	classes: rolecounts.go treeclasses.go
 //	schedules: causal.go teams.go meaning.go parts.go
 package proof

@@ -10,6 +10,7 @@ import (
 	"collsim/dtype"
 	"collsim/kernel"
 	"collsim/schedule"
+	"collsim/symmetry"
 )
 
 // A program computes more than one sum of inputs, so its values are formulas. A formula combines
@@ -64,7 +65,15 @@ type formulas struct {
 	whole     [][]seg
 	kernels   map[kernel.Op]int32
 	byRows    map[string]int32
+	calls     symmetry.Colours[foldedCall] // of folded parts
 	key       []byte
+}
+
+// A foldedCall is a collective on a rank of a team.
+type foldedCall struct {
+	of   collective.Key
+	rank int
+	fold *schedule.Fold
 }
 
 // A sumKey identifies a combination of two formulas, the second delta elements further.
@@ -80,7 +89,8 @@ func newFormulas(s *schedule.Schedule) *formulas {
 		byKey: map[string]*formula{}, multisets: newMultisets(),
 		sums: map[sumKey]*formula{}, inputs: map[[2]int]int32{}, wraps: map[[2]int32]int32{},
 		factors: []*big.Rat{big.NewRat(1, 1)}, byRatio: map[string]int32{"1": 0},
-		contents: map[string]int32{}, kernels: map[kernel.Op]int32{}, byRows: map[string]int32{}}
+		contents: map[string]int32{}, kernels: map[kernel.Op]int32{}, byRows: map[string]int32{},
+		calls: symmetry.Colours[foldedCall]{}}
 }
 
 // of returns the formula of a value. REQUIRES: the value is neither nil nor spoilt.

@@ -43,17 +43,33 @@ func verifyParts(s *schedule.Schedule, o Options) *Proof {
 		o.Causal != nil || o.Iterations > 1 {
 		return nil
 	}
-	p := &partsProof{s: s, parts: parts, alike: map[*schedule.Schedule]*provenPart{},
-		byForm: map[string]*provenPart{}}
-	if !p.known() || !p.prove(o) || !p.ordered() || !p.defined() ||
-		s.Means != nil && len(verifyMeaning(s, p.made)) > 0 {
+	p := newPartsProof(s, parts)
+	if !p.known() || 2*len(p.list) > len(p.parts) || !p.holds(o) {
 		return nil
 	}
 	return p.sum()
 }
 
+func newPartsProof(s *schedule.Schedule, parts []schedule.Part) *partsProof {
+	return &partsProof{s: s, parts: parts, alike: map[*schedule.Schedule]*provenPart{},
+		byForm: map[string]*provenPart{}}
+}
+
+// holds reports whether the whole is proven by its parts.
+func (p *partsProof) holds(o Options) bool {
+	return p.prove(o) && p.ordered() && p.defined() &&
+		(p.s.Means == nil || len(verifyMeaning(p.s, p.made)) == 0)
+}
+
+// VerifyFolded reports whether a folded schedule is proven. If not, there may be nothing wrong with
+// it: the program has to be proven on all of its ranks.
+func VerifyFolded(s *schedule.Schedule, slots int) bool {
+	p := newPartsProof(s, s.Parts())
+	return p.known() && p.holds(Options{Slots: slots})
+}
+
 // known groups the parts that do the same. It reports whether all are of a kind that can be proven
-// alone, and few enough for that to pay.
+// alone.
 func (p *partsProof) known() bool {
 	for i := range p.parts {
 		s := p.parts[i].Schedule
@@ -70,7 +86,7 @@ func (p *partsProof) known() bool {
 		}
 		p.alike[s] = p.byForm[form]
 	}
-	return 2*len(p.list) <= len(p.parts)
+	return true
 }
 
 // wholeInPlace reports whether an in-place collective defines all of its memory.
@@ -112,13 +128,16 @@ type held struct {
 // memory lists what a part occupies on one of its ranks.
 func (p *partsProof) memory(part, place int) (list []held) {
 	own := &p.parts[part]
-	s, x := own.Schedule, p.alike[own.Schedule]
+	s, x, rank := own.Schedule, p.alike[own.Schedule], place
+	if own.Fold != nil {
+		rank = own.Fold.Seats[place]
+	}
 	for b := range schedule.Buffer(s.Buffers()) {
-		n := s.Len(b, place)
+		n := s.Len(b, rank)
 		if t := s.Tensor(b); n == 0 || t != nil && t.Role == schedule.Defined {
 			continue
 		}
-		home, off := s.Home(b, place)
+		home, off := s.Home(b, rank)
 		at := own.Memory[home]
 		off += at.Offset(place)
 		h := held{at.Tensor, off, off + n, x.written[b]}
@@ -174,7 +193,7 @@ func (p *partsProof) defined() bool {
 	}
 	for i := range p.parts {
 		own := &p.parts[i]
-		sc := scope{definition: d, of: own.Schedule, ranks: own.Ranks, part: i}
+		sc := scope{definition: d, of: own.Schedule, ranks: own.Ranks, part: i, fold: own.Fold}
 		if !sc.complete(reads(own.Schedule)) {
 			return false
 		}
@@ -209,7 +228,7 @@ func reads(s *schedule.Schedule) []schedule.Buffer {
 // complete reports whether buffers are defined everywhere.
 func (sc *scope) complete(buffers []schedule.Buffer) bool {
 	for _, b := range buffers {
-		for rank := range sc.of.Spec.Ranks {
+		for _, rank := range sc.executing() {
 			if slices.ContainsFunc(sc.read(b, rank), open) {
 				return false
 			}
@@ -231,7 +250,7 @@ func (sc *scope) leave(written []bool) bool {
 		case !written[b] || b == schedule.Output || b == schedule.Input && sc.of.Spec.InPlace ||
 			t != nil && t.Role == schedule.Defined:
 		default:
-			for rank := range sc.of.Spec.Ranks {
+			for _, rank := range sc.executing() {
 				if n := sc.of.Len(b, rank); n > 0 {
 					sc.write(b, rank, 0, []seg{{n: n, v: spoilt}})
 				}

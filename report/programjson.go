@@ -61,6 +61,7 @@ func programTimes() (list fields[run.ProgramResult]) {
 	time.set = func(r *r, v Value) { r.Timed, r.Time = true, unit.Time(v.whole) }
 	all := fields[r]{
 		textField("engine", func(r *r) *string { return &r.Engine }),
+		wholeField("classes", func(r *r) *int { return &r.Classes }).ifSet(),
 		time,
 		wholeField("exposed_rank", func(r *r) *int { return &r.Rank }),
 		wholeField("compute_ps", func(r *r) *unit.Time { return &r.Compute }),

@@ -78,6 +78,11 @@ func programSummary(r *run.ProgramResult) []string {
 			lines = append(lines, text)
 		}
 	}
+	if r.Classes > 0 {
+		of := r.Point.Topology.Ranks
+		lines = append(lines, fmt.Sprintf("%d of %d ranks simulated: each for %d that do the same",
+			r.Classes, of, of/r.Classes))
+	}
 	lines = append(lines, "proof "+r.Proof+", numbers "+r.Numbers+checked)
 	if m := r.Measured; m != nil {
 		lines = append(lines, measuredProgram(r))

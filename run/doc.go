@@ -36,8 +36,8 @@
 //	executions: carry.go inputs.go backwarddata.go executors.go outcome.go measured.go validate.go
 //	  logged.go
 //	programs: program.go programof.go programdata.go programcompare.go programfile.go simai.go
-//	  programmodule.go programchoose.go programprove.go programverify.go programestimate.go
-//	  programexecute.go programnumbers.go programtrace.go programexposed.go
+//	  programmodule.go programchoose.go programfolded.go programprove.go programverify.go
+//	  programestimate.go programexecute.go programnumbers.go programtrace.go programexposed.go
 //	  programattribute.go programexplain.go
 //	explanations: explain.go again.go thresholds.go tune.go tunefile.go
 //	calibration: calibrate.go calibrateclasses.go calibratemodel.go calibratetable.go

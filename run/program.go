@@ -14,6 +14,7 @@ import (
 	"collsim/scenarios"
 	"collsim/schedule"
 	"collsim/sim"
+	"collsim/symmetry"
 	"collsim/trace"
 	"collsim/unit"
 )
@@ -22,6 +23,8 @@ import (
 type ProgramResult struct {
 	Point   *scenarios.ProgramPoint
 	Lowered *program.Lowered
+	// Classes, unless 0, is how many ranks are lowered, proven and simulated, each for equal ones.
+	Classes int
 
 	Proof      string // Proved, Failed or Off
 	Violations []Violation
@@ -167,7 +170,7 @@ func (r *runner) carryProgram(p *scenarios.ProgramPoint) (*ProgramResult, error)
 	s := r.s
 	result := &ProgramResult{Point: p, Proof: Off, Numbers: Off}
 	r.byItself = nil
-	low, chosen, err := r.lower(p, nil)
+	low, chosen, err := lowerFolded(r, p)
 	if err == nil && !p.Unplaced {
 		err = fits(p, &low.Memory)
 	}
@@ -179,6 +182,9 @@ func (r *runner) carryProgram(p *scenarios.ProgramPoint) (*ProgramResult, error)
 	}
 	result.Lowered, result.Network, result.chosen = low, r.network.String(), chosen
 	result.Library = r.byItself
+	if alike := low.Schedule.Alike; alike != nil {
+		result.Classes = len(alike.Reps)
+	}
 	data, err := readData(r, result)
 	if err != nil {
 		return nil, s.located(err)
@@ -197,16 +203,26 @@ func (r *runner) carryProgram(p *scenarios.ProgramPoint) (*ProgramResult, error)
 // been decided for it at other sizes, if there is a result, is not decided anew.
 func (r *runner) lower(p *scenarios.ProgramPoint, before *ProgramResult) (*program.Lowered,
 	map[string]scenarios.Algorithm, error) {
+	return lowerBy(r, p, before, nil)
+}
+
+// lowerBy does what lower does, on one rank of each class of a symmetry unless that is nil.
+func lowerBy(r *runner, p *scenarios.ProgramPoint, before *ProgramResult,
+	alike *symmetry.Subgroup) (*program.Lowered, map[string]scenarios.Algorithm, error) {
 	of := programOf(p)
 	of.Name = r.s.Name
 	chosen := map[string]scenarios.Algorithm{}
-	guide := program.Guide{Choose: r.chooser(p, chosen), Time: r.taking(p)}
+	guide := program.Guide{Choose: r.chooser(p, chosen), Time: r.taking(p), Alike: alike}
 	if before != nil {
 		guide.Decided = &before.Lowered.Decided
 		maps.Copy(chosen, before.chosen)
 	}
 	low, err := program.LowerBy(of, p.Lowering, guide)
 	var wrong *program.Error
+	var unfolded *schedule.NotFolded
+	if errors.As(err, &unfolded) {
+		return nil, nil, err
+	}
 	if errors.As(err, &wrong) {
 		key := "program"
 		switch {
@@ -233,7 +249,11 @@ func (r *runner) taking(p *scenarios.ProgramPoint) func(*schedule.Schedule) (uni
 		if err := r.enter(p.Point); err != nil {
 			return 0, err
 		}
-		ran, err := sim.Run(s, r.env(p.Point, s), sim.Options{})
+		env := r.env(p.Point, s)
+		if err := sim.FoldedEnv(&env, s.Alike); err != nil {
+			return 0, err
+		}
+		ran, err := sim.Run(s, env, sim.Options{})
 		if err != nil {
 			return 0, err
 		}
@@ -268,6 +288,9 @@ const mostAlive = 8
 func (r *runner) simulateProgram(result *ProgramResult, o sim.Options) (*sim.Result, error) {
 	p, s := result.Point.Point, result.Lowered.Schedule
 	env := r.env(p, s)
+	if err := sim.FoldedEnv(&env, s.Alike); err != nil {
+		return nil, err
+	}
 	if r.sound {
 		return sim.Run(s, env, o)
 	}

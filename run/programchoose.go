@@ -43,10 +43,16 @@ func (r *runner) chooser(p *scenarios.ProgramPoint,
 			alone.Teams = [][]int{team}
 		}
 		list, choose := private(&alone, standsFor(&alone), symmetric), r.compare
-		if r.candidates != nil {
+		switch {
+		case r.candidates != nil:
 			choose = r.consider
-		} else if err := r.enter(&alone); err != nil {
-			return program.Chosen{}, err
+		case len(list) == 1:
+			choose = onlyOne(r.s)
+		}
+		if r.candidates == nil {
+			if err := r.enter(&alone); err != nil {
+				return program.Chosen{}, err
+			}
 		}
 		m, candidates, err := choose(&alone, list)
 		if err != nil {
@@ -95,4 +101,23 @@ func private(p *scenarios.Point, list []scenarios.Algorithm, symmetric bool) (
 		left = append(left, a)
 	}
 	return left
+}
+
+// onlyOne returns a function that makes a schedule by the one algorithm of a list. Nothing is to be
+// compared, so nothing is simulated.
+func onlyOne(s *Scenario) func(*scenarios.Point, []scenarios.Algorithm) (*made, []Candidate,
+	error) {
+	return func(p *scenarios.Point, list []scenarios.Algorithm) (*made, []Candidate, error) {
+		m, err := s.make(p, list[0])
+		if err == nil {
+			err = s.fits(p, m, simulates)
+		}
+		switch {
+		case err == nil:
+			return m, nil, nil
+		case leavesOut(err):
+			return nil, []Candidate{{Algorithm: list[0], Time: -1, Why: reason(err)}}, nil
+		}
+		return nil, nil, err
+	}
 }

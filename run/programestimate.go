@@ -39,9 +39,13 @@ func (s *Scenario) EstimateProgram(p *scenarios.ProgramPoint) (_ *Estimate, err 
 func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, do stages) (*Estimate, error) {
 	e := &Estimate{Point: p.Point, Algorithms: 1}
 	r := &runner{s: s, candidates: e}
-	low, chosen, err := r.lower(p, nil)
+	low, chosen, err := lowerFolded(r, p)
 	if err != nil {
 		return nil, err
+	}
+	stands := int64(1) // the ranks that each rank stands for
+	if low.Schedule.Alike != nil {
+		stands = int64(len(low.Schedule.Alike.Elements))
 	}
 	parts := low.Schedule.Parts()
 	e.Parts = len(parts)
@@ -51,13 +55,13 @@ func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, do stages) (*Estim
 		part := parts[i].Schedule
 		w, there := known[part]
 		if !there {
-			w = workOf(part)
+			w = workOf(part).over(int64(part.Spec.Ranks / len(parts[i].Ranks)))
 			known[part] = w
 			e.Takes.Schedule += of(w.steps, stepBytes)
 		}
 		all = all.plus(1, w)
 	}
-	e.count(all)
+	e.count(work{}.plus(stands, all))
 	if do&simulates != 0 {
 		e.Takes.Log = of(all.steps+all.transfers, spanBytes)
 		e.Takes.Simulation = of(all.places, placeBytes) + of(all.peers, connectionBytes)
@@ -67,7 +71,7 @@ func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, do stages) (*Estim
 		e.Takes.Proof = proofOfAll(all)
 		e.Seconds += float64(1e-9 * proofTime * float64(all.steps))
 	}
-	if do&computes == 0 || !p.Check.Numbers || p.Unplaced {
+	if do&computes == 0 || !p.Check.Numbers || p.Unplaced || stands > 1 {
 		return e, nil
 	}
 	r.candidates = &Estimate{}

@@ -78,14 +78,16 @@ func (result *ProgramResult) account(parts []sim.Busy) {
 		}
 	}
 	result.Usage = ranks[most].Usage
+	defer result.unfoldRanks()
 	for _, b := range ranks[most].parts {
 		result.Ops[ops[b.Part]].IsOnRank = true
 	}
 	result.attribute(&ranks[most], ops)
 	for _, s := range result.Lowered.Stages {
-		stage := Stage{Name: s.Name, Ranks: len(s.Ranks)}
+		times := result.standsFor()
+		stage := Stage{Name: s.Name, Ranks: len(s.Ranks) * times}
 		for _, rank := range s.Ranks {
-			stage.Lost += ranks[rank].lost()
+			stage.Lost += ranks[rank].lost() * unit.Time(times)
 		}
 		result.Stages = append(result.Stages, stage)
 	}

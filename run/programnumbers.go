@@ -35,8 +35,12 @@ func (r *runner) computeProgram(result *ProgramResult, data *programData) error 
 	if data != nil {
 		o.Given, o.Wanted, o.Theirs = data.given, data.wanted, data.theirs
 	}
-	result.computed = result.Lowered.Schedule
-	report, err := reference.Check(result.Lowered.Schedule, o)
+	s, err := unfolded(r, result)
+	if s == nil {
+		return err
+	}
+	result.computed = s
+	report, err := reference.Check(s, o)
 	if err != nil {
 		return p.Refuse("check.memory", err.Error(), "")
 	}

@@ -13,12 +13,10 @@ import (
 // proveAndTime does both at once: neither needs what the other finds.
 func (r *runner) proveAndTime(result *ProgramResult) error {
 	p := result.Point
-	var err error
+	var err, unproven error
 	both(func() {
 		if p.Check.Proof {
-			r.options.staged(p.Point, proofStage, func(Progress) {
-				result.prove(result.Lowered.Schedule, p.Sim.Slots)
-			})
+			r.options.staged(p.Point, proofStage, func(Progress) { unproven = proveProgram(r, result) })
 		}
 	}, func() {
 		r.options.staged(p.Point, simStage, func(Progress) { err = r.timeProgram(result) })
@@ -26,6 +24,8 @@ func (r *runner) proveAndTime(result *ProgramResult) error {
 	var stall *schedule.StallError
 	var refused *scenarios.Refusal
 	switch {
+	case unproven != nil:
+		return unproven
 	case errors.As(err, &refused):
 		return err
 	case errors.As(err, &stall) && result.Proof == Failed:
@@ -53,6 +53,15 @@ func both(one, other func()) {
 	if told := <-done; told != "" {
 		panic(told)
 	}
+}
+
+// proveProgram verifies what a program is carried out as, whether folded or not.
+func proveProgram(r *runner, result *ProgramResult) error {
+	if result.Lowered.Schedule.Alike != nil {
+		return proveFolded(r, result)
+	}
+	result.prove(result.Lowered.Schedule, result.Point.Sim.Slots)
+	return nil
 }
 
 // prove verifies what a program is carried out as.

@@ -30,6 +30,13 @@ func (w work) plus(n int64, v work) work {
 		w.written + n*v.written, max(w.largest, v.largest)}
 }
 
+// over returns the counts of one of n ranks that do the same.
+func (w work) over(n int64) work {
+	return work{w.steps / n, w.messages / n, w.transfers / n, w.bytes / n, w.blocks / n,
+		w.listed / n, w.posts / n, w.lanes / n, w.places / n, w.peers / n, w.hops / n, w.written / n,
+		w.largest}
+}
+
 // hasOwn reports whether each rank has a program of its own.
 func hasOwn(s *schedule.Schedule) bool { return s.Group == nil && !s.HasRoles() }
 

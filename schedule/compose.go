@@ -28,6 +28,8 @@ type Part struct {
 	Launch *Launch
 	// After lists earlier parts that must have ended on a rank before this one begins there.
 	After []int
+	// Fold, in a folded whole, joins Ranks to those of Schedule; nil: Ranks has all of them.
+	Fold *Fold
 }
 
 // A Place is the storage of a buffer: a tensor of the whole, and an offset in elements. Offsets has
@@ -41,7 +43,7 @@ type Place struct {
 type part struct {
 	Part
 	launch *Launch   // Launch, with Whole set
-	place  []int32   // of every rank of the whole: its rank in the part, −1 for none; nil: the same
+	place  []int32   // of every rank of the whole: its index in Ranks, −1 for none; nil: the same
 	first  []int32   // of each rank of the part: its first lane in the whole
 	lanes  []int32   // of each rank of the part: number of lanes
 	waits  [][]int   // of each rank of the part: parts that it waits for
@@ -62,6 +64,11 @@ func Compose(name string, ranks int, tensors []Tensor, parts []Part) (*Schedule,
 		return nil, err
 	}
 	c.startTeams(parts)
+	return c.composed(parts)
+}
+
+// composed adds all parts and returns the whole.
+func (c *composer) composed(parts []Part) (*Schedule, error) {
 	for i := range parts {
 		if err := c.add(&parts[i]); err != nil {
 			return nil, fmt.Errorf("part %d (%s): %w", i, parts[i].called(), err)
@@ -79,7 +86,12 @@ func startComposing(name string, ranks int, tensors []Tensor) (*composer, error)
 	if err := s.settle(); err != nil {
 		return nil, err
 	}
-	return &composer{s: s, lanes: make([]int32, ranks), last: make([]map[int32]int, ranks)}, nil
+	all := make([]int, ranks)
+	for i := range all {
+		all[i] = i
+	}
+	return &composer{s: s, all: all, lanes: make([]int32, ranks),
+		last: make([]map[int32]int, ranks)}, nil
 }
 
 // typeOfFirst returns a type for the whole's Spec, where nothing uses it.
@@ -101,6 +113,7 @@ func (p *Part) called() string {
 // A composer adds parts to a schedule.
 type composer struct {
 	s     *Schedule
+	all   []int           // ranks
 	lanes []int32         // of each rank: number of lanes so far
 	last  []map[int32]int // of each rank and stream: the last part
 	// known has for each part the number of the last part and rank that await was asked for it.
@@ -117,20 +130,16 @@ func (c *composer) add(given *Part) error {
 	if Word(p.Name) != p.Name {
 		return fmt.Errorf("name %q: one word of at most %d bytes is expected", p.Name, maxWord)
 	}
-	all := make([]int, c.s.Spec.Ranks)
-	for i := range all {
-		all[i] = i
-	}
-	if p.Ranks == nil || slices.Equal(p.Ranks, all) {
-		p.Ranks = all
+	if p.Ranks == nil || isOrdered(p.Ranks, c.s.Spec.Ranks) {
+		p.Ranks = c.all
 	} else if c.s.teams == nil {
 		p.place = make([]int32, c.s.Spec.Ranks)
 		for i := range p.place {
 			p.place[i] = -1
 		}
 	}
-	if len(p.Ranks) != p.Schedule.Spec.Ranks {
-		return fmt.Errorf("%d ranks are to execute a schedule of %d", len(p.Ranks), p.Schedule.Spec.Ranks)
+	if len(p.Ranks) != p.executing() {
+		return fmt.Errorf("%d ranks are to execute a schedule of %d", len(p.Ranks), p.executing())
 	}
 	if c.s.teams != nil {
 		return c.addTeam(p.Part)
@@ -167,7 +176,7 @@ func (c *composer) add(given *Part) error {
 
 // enter gives the part its lanes on a rank, and collects the parts that it waits for there.
 func (c *composer) enter(p *part, place, rank int) {
-	own := p.Schedule.Program(place)
+	own := p.Schedule.Program(p.Fold.seat(place))
 	n := own.Lanes()
 	p.first, p.lanes = append(p.first, c.lanes[rank]), append(p.lanes, int32(n))
 	p.ends = append(p.ends, own.code.ends(p.first[place]))
@@ -223,11 +232,12 @@ func (c *composer) memory(p *part) error {
 			return fmt.Errorf("%s has %d offsets for %d ranks", s.BufferName(b), n, len(p.Ranks))
 		}
 		for place := range p.Ranks {
-			n := s.Len(b, place)
+			seat := p.Fold.seat(place)
+			n := s.Len(b, seat)
 			if own := s.Tensor(b); n == 0 || own != nil && own.Role == Defined {
 				continue
 			}
-			home, off := s.Home(b, place) // in place, output is stored in the input's memory
+			home, off := s.Home(b, seat) // in place, output is stored in the input's memory
 			at := p.Memory[home]
 			t := c.s.Tensor(at.Tensor)
 			switch off += at.Offset(place); {
@@ -257,7 +267,25 @@ func (p Place) Offset(place int) int64 {
 	return p.Offsets[place]
 }
 
-// placeOf returns the rank in the part of a rank of the whole, −1 for none.
+// executing returns how many ranks of the part's schedule the whole has.
+func (p *Part) executing() int {
+	if p.Fold == nil {
+		return p.Schedule.Spec.Ranks
+	}
+	return len(p.Fold.Seats)
+}
+
+// isOrdered reports whether ranks are all of a number, in order.
+func isOrdered(ranks []int, n int) bool {
+	for i, rank := range ranks {
+		if rank != i {
+			return false
+		}
+	}
+	return len(ranks) == n
+}
+
+// placeOf returns the index in the part's ranks of a rank of the whole, −1 for none.
 func (p *part) placeOf(rank int) int {
 	if p.place == nil {
 		return rank
@@ -298,7 +326,7 @@ func (s *Schedule) partOf(where Spot) (*Schedule, Spot) {
 	switch {
 	case s.parts != nil:
 		p := &s.parts[where.Part]
-		where.Rank, where.Part = p.placeOf(where.Rank), 0
+		where.Rank, where.Part = p.Fold.seat(p.placeOf(where.Rank)), 0
 		return p.Schedule, where
 	case s.teams != nil:
 		s, where.Rank = s.at(where.Rank)
@@ -320,7 +348,7 @@ func (s *Schedule) Locate(where Spot, b Buffer) (memory Buffer, base int64) {
 	}
 	p := &s.parts[where.Part]
 	place := p.placeOf(where.Rank)
-	memory, base = p.Schedule.Home(b, place)
+	memory, base = p.Schedule.Home(b, p.Fold.seat(place))
 	at := p.Memory[memory]
 	return at.Tensor, base + at.Offset(place)
 }

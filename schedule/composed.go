@@ -1,5 +1,7 @@
 package schedule
 
+import "collsim/symmetry"
+
 // A rank's program in a composed schedule: the lanes of its parts, one part after the other. Each
 // lane begins with a step that awaits the parts before it, and that begins the part's bracket. It
 // ends with a step that posts, so that other parts can await its end.
@@ -8,6 +10,7 @@ package schedule
 type placedProgram struct {
 	*Program
 	part  int32
+	place int32 // the rank's index among the part's
 	first int32
 }
 
@@ -30,8 +33,8 @@ func (s *Schedule) composedProgram(rank int) *Program {
 		if place < 0 {
 			continue
 		}
-		own := p.Schedule.Program(place)
-		whole.parts = append(whole.parts, placedProgram{own, int32(i), p.first[place]})
+		own := p.Schedule.Program(p.Fold.seat(place))
+		whole.parts = append(whole.parts, placedProgram{own, int32(i), int32(place), p.first[place]})
 		whole.code.lanes += own.code.lanes
 	}
 	return whole
@@ -115,7 +118,7 @@ func (p *Program) loadPart(c *Cursor, s *Step) {
 		if part.Launch != nil {
 			s.Launch = part.launch
 		}
-		for _, before := range part.waits[own.rank] {
+		for _, before := range part.waits[own.place] {
 			q := &p.schedule.parts[before]
 			s.Await = append(s.Await, q.ends[q.placeOf(int(p.rank))]...)
 		}
@@ -124,13 +127,13 @@ func (p *Program) loadPart(c *Cursor, s *Step) {
 	own.Load(c, s)
 	for i := range s.From {
 		if f := &s.From[i]; f.Kind != Local {
-			part.translatePeer(&f.Peer)
+			part.translatePeer(&f.Peer, p.schedule.Alike, false)
 			f.Team = part.translateTeam(f.Team)
 		}
 	}
 	for i := range s.Send {
 		d := &s.Send[i]
-		part.translatePeer(&d.Peer)
+		part.translatePeer(&d.Peer, p.schedule.Alike, true)
 		d.Team = part.translateTeam(d.Team)
 	}
 	for i := range s.Await {
@@ -138,8 +141,12 @@ func (p *Program) loadPart(c *Cursor, s *Step) {
 	}
 }
 
-// translatePeer translates a peer from the part's numbering to the whole's.
-func (p *part) translatePeer(peer *Peer) {
+// translatePeer translates the peer of a step that receives or sends from the part's numbering to
+// the whole's.
+func (p *part) translatePeer(peer *Peer, alike *symmetry.Subgroup, sends bool) {
+	if alike != nil {
+		p.Fold.across(peer, alike, sends)
+	}
 	peer.Lane += p.first[peer.Rank]
 	peer.Rank = int32(p.Ranks[peer.Rank])
 }

@@ -25,7 +25,7 @@
 // From below; a file uses names of its own layer and of those before it.
 //
 //	steps: cut.go step.go term.go meaning.go compute.go protocol.go textclass.go
-//	programs: vars.go affine.go group.go program.go programcache.go composed.go
+//	programs: vars.go affine.go group.go program.go programcache.go fold.go composed.go
 //	schedules: schedule.go tensor.go roles.go contents.go violation.go parts.go compose.go
 //	  teams.go epochs.go wellformed.go indexranges.go
 //	authors: lane.go laneadd.go lanepads.go lanerepeat.go looprolling.go incremental.go plan.go
@@ -33,6 +33,7 @@
 //	text: text.go tensortext.go composetext.go parse.go parsecheck.go parseparts.go
 //	  parseregion.go parsestep.go assemble.go
 //	execution: hooks.go connection.go exec.go stall.go causal.go
-//	classes: classes.go classexec.go classplaces.go contiguous.go invariants.go iterations.go
+//	classes: classes.go classexec.go classplaces.go contiguous.go invariants.go folded.go
+//	  iterations.go
 //	transposes: transpose.go transposeround.go transposeroles.go
 package schedule

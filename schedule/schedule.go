@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"collsim/collective"
+	"collsim/symmetry"
 )
 
 // A Schedule is a solution of a collective: what each rank does, in order.
@@ -23,6 +24,8 @@ type Schedule struct {
 	Slots int
 	// Protocol selects NCCL's latencies for messages, if any.
 	Protocol Protocol
+	// Alike, unless nil, says that the ranks of a composed schedule stand for all: ComposeFolded.
+	Alike *symmetry.Subgroup
 	// Means, unless nil, is what a composed schedule must compute. Nil means what its parts define,
 	// one after the other.
 	Means *Meaning

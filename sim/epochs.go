@@ -7,6 +7,7 @@ import (
 	"collsim/schedule"
 	"collsim/sim/event"
 	"collsim/sim/model"
+	"collsim/symmetry"
 	"collsim/unit"
 )
 
@@ -33,12 +34,13 @@ type chain struct {
 	forms     map[*schedule.Schedule]int // the form of each schedule: equal schedules have one form
 	form      map[string]int             // by the text of a form
 	simulated map[string]*epoch          // by name
-	now       unit.Time                  // the end of the last epoch
-	hosts     []unit.Time                // when each rank's host has issued all launches so far
-	of        []piece                    // by part: the epoch that it was in
-	wasted    int                        // parts whose simulation was of no use
-	pieces    []piece                    // the epochs of the run, in order
-	distinct  int                        // epochs that were simulated
+	folds     symmetry.Colours[*schedule.Fold]
+	now       unit.Time   // the end of the last epoch
+	hosts     []unit.Time // when each rank's host has issued all launches so far
+	of        []piece     // by part: the epoch that it was in
+	wasted    int         // parts whose simulation was of no use
+	pieces    []piece     // the epochs of the run, in order
+	distinct  int         // epochs that were simulated
 }
 
 // piece is an epoch at its place in the run.
@@ -98,6 +100,7 @@ const wastedShare = 8
 func newChain(s *schedule.Schedule, env *model.Env, withParts bool) *chain {
 	c := &chain{s: s, env: env, rules: model.NewRules(s, env), withParts: withParts, parts: s.Parts(),
 		forms: map[*schedule.Schedule]int{}, form: map[string]int{}, simulated: map[string]*epoch{},
+		folds: symmetry.Colours[*schedule.Fold]{},
 		hosts: make([]unit.Time, s.Spec.Ranks)}
 	checked := map[int]bool{}
 	for i := range c.parts {
@@ -254,6 +257,10 @@ func (c *chain) name(list []schedule.Part, before int, isFirst bool) string {
 	for i := range list {
 		p := &list[i]
 		fmt.Fprint(&b, ";", c.formOf(p.Schedule), p.Ranks, p.Stream, p.After)
+		if p.Fold != nil {
+			fold, _ := c.folds.Number(p.Fold)
+			fmt.Fprint(&b, " fold ", fold)
+		}
 		if p.Launch != nil {
 			launch := *p.Launch
 			launch.Name = ""
@@ -266,7 +273,7 @@ func (c *chain) name(list []schedule.Part, before int, isFirst bool) string {
 // simulate runs parts as a schedule of their own. The first ones, before, stand for parts that have
 // just ended. It returns nil if that fails: the simulation of the whole then gives the error.
 func (c *chain) simulate(list []schedule.Part, before int, env *model.Env) *epoch {
-	s, err := schedule.Compose("epoch", c.s.Spec.Ranks, c.s.Tensors, list)
+	s, err := schedule.ComposeLike(c.s, "epoch", list)
 	if err != nil {
 		return nil
 	}
@@ -354,15 +361,18 @@ func (c *chain) add(p *epoch, from, to int) {
 
 // finished returns the results of all epochs together.
 func (c *chain) finished() (*model.Totals, []Busy) {
-	wires := c.env.Graph.Links()
-	t := &model.Totals{Time: c.now, LaneEnd: []unit.Time{}, LinkBusy: make([]unit.Time, len(wires)),
-		LinkLoad: make([]unit.Bytes, len(wires))}
+	links := 0 // those of a folded schedule stand for others
+	if c.s.Alike == nil {
+		links = c.env.Graph.NumLinks()
+	}
+	t := &model.Totals{Time: c.now, LaneEnd: []unit.Time{}, LinkBusy: make([]unit.Time, links),
+		LinkLoad: make([]unit.Bytes, links)}
 	busy := []Busy{}
 	for _, p := range c.pieces {
 		q := p.totals
 		t.Steps, t.Messages = t.Steps+q.Steps, t.Messages+q.Messages
 		t.BytesSent, t.LinkBytes = t.BytesSent+q.BytesSent, t.LinkBytes+q.LinkBytes
-		for i := range wires {
+		for i := range links {
 			t.LinkBusy[i] += q.LinkBusy[i]
 			t.LinkLoad[i] += q.LinkLoad[i]
 		}
@@ -370,9 +380,9 @@ func (c *chain) finished() (*model.Totals, []Busy) {
 			busy = append(busy, b.after(p.at, p.first))
 		}
 	}
-	for i := range wires {
+	for i := range links {
 		if c.env.Sharing == model.Fluid {
-			t.LinkBusy[i] = t.LinkLoad[i].Over(wires[i].Bandwidth)
+			t.LinkBusy[i] = t.LinkLoad[i].Over(c.env.Graph.Link(int32(i)).Bandwidth)
 		}
 	}
 	for rank := range c.s.Spec.Ranks {

@@ -65,6 +65,9 @@ func Run(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 
 // runWith simulates a schedule in an environment that is valid for it.
 func runWith(s *schedule.Schedule, env Env, o Options) (*Result, error) {
+	if s.Alike != nil {
+		return runFolded(s, env, o)
+	}
 	if o.Engine == Best && !o.Trace && !o.Critical && env.Graph.Listable() == nil {
 		if totals, parts := inEpochs(s, &env, o.Parts); totals != nil {
 			return &Result{Engine: Event.String(), Totals: *totals, Parts: parts}, nil

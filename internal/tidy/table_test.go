@@ -33,7 +33,7 @@ func table() []row {
 		{path: "symmetry"},
 		{path: "schedule", ours: "collective dtype kernel symmetry unit internal/parallel"},
 		{path: "program/mesh", ours: "collective"},
-		{path: "proof", ours: "schedule collective dtype kernel unit"},
+		{path: "proof", ours: "schedule collective dtype kernel symmetry unit"},
 		{path: "kernel", ours: "collective dtype unit internal/cpu internal/parallel"},
 		{path: "topology", ours: "symmetry unit"},
 		{path: "topology/...", ours: "topology unit"},
@@ -77,9 +77,9 @@ func table() []row {
 				"internal/output dtype unit"},
 		{path: "sim",
 			ours: "sim/model sim/event sim/fold sim/sweep sim/critical sim/timeline sim/activity schedule " +
-				"trace unit"},
+				"symmetry trace unit"},
 		{path: "sim/model",
-			ours: "sim/internal/flat schedule kernel topology device dtype trace unit"},
+			ours: "sim/internal/flat schedule kernel symmetry topology device dtype trace unit"},
 		{path: "sim/event", ours: toEngine},
 		{path: "sim/fold", ours: toEngine + " sim/internal/ramp symmetry topology"},
 		{path: "sim/sweep", ours: toEngine},
@@ -94,7 +94,7 @@ func table() []row {
 			ours: "sim/model sim/internal/flat schedule kernel topology device collective dtype " +
 				"unit random internal/tier",
 			modules: testLibraries()},
-		{path: "program", ours: toAlgos + " kernel program/lowering"},
+		{path: "program", ours: toAlgos + " kernel program/lowering symmetry"},
 		{path: "nccl", ours: toAlgos + " program"},
 		{path: "hw", ours: hw},
 		{path: "hw/...", ours: hw},
@@ -129,7 +129,7 @@ func table() []row {
 		{path: "scenarios", ours: "collective dtype topology device machine unit program/lowering " +
 			"program/mesh internal/diag internal/input internal/ncclnames",
 			modules: []string{"github.com/BurntSushi/toml"}},
-		{path: "run", ours: toHW + " collective/calls hw/calibrate machine internal/parallel"},
+		{path: "run", ours: toHW + " collective/calls hw/calibrate machine internal/parallel symmetry"},
 		{path: "report", ours: "algos/nccl run program scenarios collective collective/calls unit " +
 			"device schedule formats formats/dumps formats/measured compare diagnose fidelity hw " +
 			"hw/calibrate reference sim bounds proof"},

@@ -100,7 +100,7 @@ func (e *engine) connection(src, dst int32, p *schedule.Peer) int32 {
 func (e *engine) newConnection(c connection) int32 {
 	src := e.lanes.at(c.src)
 	c.queue, c.slots = flat.NewChain(), exchange.NewSlots(model.Slots(c.class, src.slots))
-	c.route = e.network.Route(src.rank, e.lanes.at(c.dst).rank)
+	c.route = e.network.RouteTagged(src.rank, e.lanes.at(c.dst).rank, c.tag)
 	if e.log.isOn() {
 		c.logged = e.links.timesOn(c.route)
 	}

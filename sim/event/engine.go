@@ -89,8 +89,12 @@ type job struct {
 }
 
 func newJob(s *schedule.Schedule, env *model.Env) job {
-	j := job{rules: model.NewRules(s, env), network: model.NewNetwork(env.Graph),
-		isFluid: env.Sharing == model.Fluid}
+	j := job{rules: model.NewRules(s, env), isFluid: env.Sharing == model.Fluid}
+	if s.Alike != nil {
+		j.network = model.NewFoldedNetwork(env.Graph, s.Alike)
+	} else {
+		j.network = model.NewNetwork(env.Graph)
+	}
 	if j.rules.HasMemory() {
 		j.network.AddMemory(s.Spec.Ranks, env.Device.GPU.Memory(), j.isFluid)
 	}

@@ -85,7 +85,8 @@ func (r *reader) travelsOf(list []travel, f *form) []travel {
 		}
 		switch from.Kind {
 		case schedule.Get:
-			owner.Rank, x.route = int(from.Peer.Rank), e.network.Route(l.rank, from.Peer.Rank)
+			owner.Rank = int(from.Peer.Rank)
+			x.route = e.network.RouteTagged(l.rank, from.Peer.Rank, from.Peer.Tag)
 		case schedule.Multimem:
 			owner.Rank, x.flags = int(from.Team[0]), multimem
 			x.route, _ = e.branches.route(f.lane, from.Team, model.LoadOf(s)) // the run has found it

@@ -163,7 +163,7 @@ func (n *links) wayBack(route int32) int32 {
 	if there.Tree >= 0 {
 		back = n.network.Trees[there.Tree].Back
 	} else {
-		back = n.network.Route(there.Dst, there.Src)
+		back = n.network.Back(route)
 	}
 	n.waysBack[route] = back
 	return back

@@ -187,7 +187,7 @@ func (e *engine) silence(x *message, d *schedule.Dest) (err error) {
 		x.route, err = e.branches.route(x.lane, d.Team, model.Stores)
 		return err
 	}
-	x.route = e.network.Route(e.lanes.at(x.lane).rank, d.Peer.Rank)
+	x.route = e.network.RouteTagged(e.lanes.at(x.lane).rank, d.Peer.Rank, d.Peer.Tag)
 	return nil
 }
 
@@ -246,7 +246,8 @@ func (e *engine) get(i int32, at model.Moment) error {
 		}
 		switch f.Kind {
 		case schedule.Get:
-			owner.Rank, x.route = int(f.Peer.Rank), e.network.Route(l.rank, f.Peer.Rank)
+			owner.Rank = int(f.Peer.Rank)
+			x.route = e.network.RouteTagged(l.rank, f.Peer.Rank, f.Peer.Tag)
 		case schedule.Multimem:
 			route, err := e.branches.route(i, f.Team, model.LoadOf(s))
 			if err != nil {

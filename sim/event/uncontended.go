@@ -156,7 +156,7 @@ func (o *origins) find(lane int32, isSame bool) bool {
 			return false
 		}
 		from := lane + 1
-		path := &e.network.Routes[e.network.Route(e.lanes.at(lane).rank, d.Peer.Rank)]
+		path := &e.network.Routes[e.network.RouteTagged(e.lanes.at(lane).rank, d.Peer.Rank, d.Peer.Tag)]
 		for hop, on := range e.network.LinksOf(path) {
 			if hop == 0 {
 				o.begins(on)

@@ -47,7 +47,7 @@
 // From below; a file uses names of its own layer and of those before it.
 //
 //	time: moment.go tie.go
-//	environment: network.go fault.go env.go cutting.go
+//	environment: network.go orbits.go fault.go env.go cutting.go
 //	rules: rules.go eager.go gpu.go
 //	kernels: grid.go tiling.go cache.go cut.go
 //	links: fifo.go fluid.go multimem.go

@@ -19,6 +19,7 @@ type Network struct {
 	graph          *topology.Graph
 	isCrossed      bool // messages cross the memories of both ends
 	byRanks, byKey flat.Table
+	orbits         *orbits // of a folded schedule
 }
 
 // Link is a link with the time that it takes for bytes.
@@ -63,6 +64,7 @@ type Route struct {
 	Latency  unit.Time // of all its links
 	Slowest  unit.Rate // the least bandwidth of its links
 	Tree     int32     // of multimem: its place in Network.Trees; else −1
+	Across   int32     // of a folded schedule: the translation that takes Dst to the route's end
 }
 
 // IsShared reports whether a message that puts n bytes on its links is a flow that shares them,
@@ -106,24 +108,32 @@ func (n *Network) Route(src, dst int32) int32 {
 	if src == dst && len(n.Links) > int(n.Wires) { // its own memory
 		n.Hops = append(n.Hops, n.Wires+src)
 	} else {
-		if n.isCrossed {
-			n.Hops = append(n.Hops, n.Wires+src)
-		}
+		n.cross(src)
 		n.Hops = n.graph.Route(int(src), int(dst), n.Hops)
-		if n.isCrossed {
-			n.Hops = append(n.Hops, n.Wires+dst)
-		}
+		n.cross(dst)
 	}
+	number := n.add(src, dst, from)
+	n.byRanks.Put(key, number)
+	return number
+}
+
+// cross adds a rank's memory to the route in the making, if messages cross it.
+func (n *Network) cross(rank int32) {
+	if n.isCrossed {
+		n.Hops = append(n.Hops, n.Wires+rank)
+	}
+}
+
+// add adds the route whose links are the last of all hops, and returns its number.
+func (n *Network) add(src, dst, from int32) int32 {
 	r := Route{Src: src, Dst: dst, From: from, To: int32(len(n.Hops)), Slowest: unit.Unlimited,
 		Tree: -1}
 	for _, l := range n.Hops[from:] {
 		r.Latency = min(r.Latency+n.Links[l].Latency, unit.Forever)
 		r.Slowest = min(r.Slowest, n.Links[l].Bandwidth)
 	}
-	number := int32(len(n.Routes))
 	n.Routes = append(n.Routes, r)
-	n.byRanks.Put(key, number)
-	return number
+	return int32(len(n.Routes)) - 1
 }
 
 // LinksOf returns the links of a route, in order. For multimem the rank's own link is the first, or

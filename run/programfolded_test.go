@@ -1,0 +1,143 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/internal/tier"
+	"collsim/proof"
+	"collsim/schedule"
+	"collsim/sim"
+	"collsim/symmetry"
+)
+
+// foldable writes a random program of calls and kernels on nodes of GPUs, among the ranks of each
+// node, of each rail, or among all.
+func foldable(rng *rand.Rand) string {
+	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
+	nodes, each := 2+rng.IntN(5), 1+rng.IntN(4)
+	var b strings.Builder
+	fmt.Fprintf(&b, "[topology]\nnodes = %d\n[topology.node]\npreset = %q\nranks = %d\n", nodes,
+		pick("switch", "full-mesh", "switch", "ring"), each)
+	fmt.Fprintf(&b, "bandwidth = \"%d GB/s\"\nlatency = \"%d ns\"\n", 10+rng.IntN(400), rng.IntN(2000))
+	fmt.Fprintf(&b, "[topology.network]\npreset = %q\nbandwidth = \"%d GB/s\"\nlatency = \"1 us\"\n",
+		pick("rails", "switch"), 5+rng.IntN(60))
+	if device := pick("", "h100-sxm", "a100-80gb"); device != "" {
+		fmt.Fprintf(&b, "[device]\npreset = %q\n", device)
+	}
+	fmt.Fprintf(&b, "[check]\nnumbers = false\n[program]\niterations = %d\n", 1+rng.IntN(2))
+	if rng.IntN(2) == 0 {
+		b.WriteString("gradient = \"full\"\n")
+	}
+	b.WriteString("[[program.group]]\nname = \"tp\"\nranks = \"node\"\n" +
+		"[[program.group]]\nname = \"dp\"\nranks = \"rail\"\n" +
+		"[[program.tensor]]\nname = \"x0\"\nshape = [48, 64]\n")
+	ranks := map[string]int{"tp": each, "dp": nodes, "all": nodes * each}
+	for i := range 1 + rng.IntN(5) {
+		group := pick("tp", "dp", "tp", "dp", "all")
+		n := ranks[group]
+		algorithm := pick("ring", "direct", "pairwise", "ring(channels=2)", "recursive-doubling",
+			"binomial", "fastest")
+		calls := []string{"all_reduce", "all_reduce avg", "all_to_all"}
+		if 48%n == 0 {
+			calls = append(calls, "all_gather", "reduce_scatter")
+		}
+		call := pick(calls...)
+		if n == 1 || call == "all_to_all" && 48%n != 0 {
+			call = "all_reduce"
+		}
+		switch {
+		case strings.HasPrefix(algorithm, "recursive") && n&(n-1) != 0,
+			algorithm == "recursive-doubling" && !strings.HasPrefix(call, "all_reduce"),
+			algorithm == "binomial" && !strings.HasPrefix(call, "all_reduce"),
+			algorithm == "pairwise" && call != "all_to_all", algorithm == "direct" &&
+				call != "all_to_all" && call != "all_gather", strings.HasPrefix(algorithm, "ring") &&
+				call == "all_to_all":
+			algorithm = "fastest"
+		}
+		op := func(name, what, in, out string) {
+			fmt.Fprintf(&b, "[[program.op]]\nname = %q\n%s\nin = %s\nout = %q\n", name, what, in, out)
+		}
+		made := fmt.Sprintf("c%d", i)
+		op(made, fmt.Sprintf("call = %q\nalgorithm = %q\ngroup = %q\nasync = %v\nstream = %q", call,
+			algorithm, group, rng.IntN(2) == 0, pick("comm", "comm2")), fmt.Sprintf("[\"x%d\"]", i), made)
+		switch call { // back to the shape of x
+		case "all_gather":
+			op(made+"s", fmt.Sprintf("call = \"reduce_scatter\"\ngroup = %q", group),
+				fmt.Sprintf("[%q]", made), made+"s")
+			made += "s"
+		case "reduce_scatter":
+			op(made+"g", fmt.Sprintf("call = \"all_gather\"\ngroup = %q", group),
+				fmt.Sprintf("[%q]", made), made+"g")
+			made += "g"
+		}
+		if rng.IntN(2) == 0 {
+			op(fmt.Sprint("k", i), "kernel = \"add\"", fmt.Sprintf("[%q, \"x0\"]", made),
+				fmt.Sprintf("x%d", i+1))
+		} else {
+			op(fmt.Sprint("k", i), "kernel = \"gelu\"", fmt.Sprintf("[%q]", made),
+				fmt.Sprintf("x%d", i+1))
+		}
+	}
+	return b.String()
+}
+
+// TestFoldedPrograms: a folded program takes as long as it does on all ranks, op by op, sends as
+// much, and is proven where that is, by every symmetry by which it can be folded.
+func TestFoldedPrograms(t *testing.T) {
+	folds, proven, represented := 0, 0, map[int]int{}
+	for seed := range tier.Of(60, 600) {
+		text := foldable(rand.New(rand.NewPCG(uint64(seed), 5)))
+		s, err := Load("random", []byte(text), LoadOptions{})
+		require.NoError(t, err, text)
+		r := &runner{s: s}
+		p := s.Programs[0]
+		whole := &ProgramResult{Point: p}
+		require.NoError(t, r.enter(p.Point))
+		whole.Lowered, whole.chosen, err = r.lower(p, nil)
+		require.NoError(t, err, text)
+		require.NoError(t, r.timeProgram(whole), text)
+		whole.prove(whole.Lowered.Schedule, p.Sim.Slots)
+		require.Equal(t, Proved, whole.Proof, text)
+		digits := digitsOf(p)
+		for _, steps := range symmetry.Subgroups(digits, mostSymmetries, p.Topology.Ranks/2) {
+			alike := symmetry.NewSubgroup(digits, steps)
+			env := envOf(p.Point, r.network.graph)
+			if sim.FoldedEnv(&env, alike) != nil {
+				continue
+			}
+			folded := &ProgramResult{Point: p}
+			folded.Lowered, folded.chosen, err = lowerBy(r, p, nil, alike)
+			var cannot *schedule.NotFolded
+			if errors.As(err, &cannot) {
+				continue
+			}
+			require.NoError(t, err, text)
+			if sim.Foldable(folded.Lowered.Schedule, env) != nil {
+				continue
+			}
+			folds++
+			represented[len(alike.Elements)]++
+			require.NoError(t, r.timeProgram(folded), text)
+			require.Equal(t, "fold", folded.Engine)
+			if proof.VerifyFolded(folded.Lowered.Schedule, p.Sim.Slots) {
+				proven++
+			}
+			require.Equal(t, whole.Time, folded.Time, "%v %v\n%s", digits, steps, text)
+			require.Equal(t, whole.Ops, folded.Ops, "%v %v\n%s", digits, steps, text)
+			require.Equal(t, whole.Iterations, folded.Iterations)
+			require.Equal(t, whole.BytesSent, folded.BytesSent)
+			require.Equal(t, whole.Lowered.Memory, folded.Lowered.Memory)
+			whole.Rank, folded.Rank = 0, 0
+			require.Equal(t, whole.Usage, folded.Usage)
+		}
+	}
+	require.Greater(t, folds, 30)
+	require.Greater(t, proven, folds/2)
+	t.Log(folds, proven, represented)
+}

@@ -1,0 +1,109 @@
+package model
+
+import (
+	"slices"
+
+	"collsim/sim/internal/flat"
+	"collsim/symmetry"
+	"collsim/topology"
+)
+
+// An orbitKey holds what links have in common that a symmetry takes to each other: the kind of
+// their Anchor, the class of its rank, and for a link between two ranks the class of the other one
+// and how far away that is.
+type orbitKey struct{ kind, class, to, far int32 }
+
+// keyOf returns the orbit of a link, and its number there.
+//
+// REQUIRES: the symmetry moves the network into itself.
+func keyOf(g *topology.Graph, alike *symmetry.Subgroup, link int32) (key orbitKey, number int32) {
+	a := g.Anchor(link)
+	key = orbitKey{kind: a.Kind, to: -1}
+	key.class, number = alike.Place(a.Rank)
+	if a.To >= 0 {
+		to, far := alike.Place(a.To)
+		key.to, key.far = to, alike.Sub(far, number)
+	}
+	return key, number
+}
+
+// IsMoved reports whether a network is known to be moved into itself by a symmetry of all its
+// ranks: by its generators.
+func IsMoved(g *topology.Graph, alike *symmetry.Subgroup) bool {
+	return len(g.Ranks) == alike.Group.Order() && len(g.Changes()) == 0 &&
+		!slices.ContainsFunc(alike.Generators(), func(t topology.Translation) bool {
+			return !g.MovesBut(t)
+		})
+}
+
+// orbits finds the link that stands for all that a symmetry takes to each other: the first of them
+// that a route crosses. Messages of a rank cross other links than those of the ranks that it stands
+// for; so what crosses the link that stands for an orbit is what crosses each of its links.
+type orbits struct {
+	alike   *symmetry.Subgroup
+	stands  map[orbitKey]int32
+	byRanks flat.Table // routes, by ranks of the network
+}
+
+// NewFoldedNetwork returns the network of a folded schedule: of its routes, each link is the one
+// that stands for its orbit. The graph is not listed for it.
+//
+// REQUIRES: IsMoved.
+func NewFoldedNetwork(g *topology.Graph, alike *symmetry.Subgroup) Network {
+	n := Network{graph: g, Wires: int32(g.NumLinks()), Links: make([]Link, g.NumLinks()),
+		byRanks: flat.NewTable(), byKey: flat.NewTable(),
+		orbits: &orbits{alike, map[orbitKey]int32{}, flat.NewTable()}}
+	for i := range n.Links {
+		l := g.Base(int32(i))
+		n.Links[i] = Link{Bandwidth: l.Bandwidth, Latency: l.Latency, Key: PortKey(l.Port)}
+	}
+	return n
+}
+
+// RouteTagged returns the number of the route of a connection between two ranks, with a tag. In a
+// folded schedule that leads to what a translation takes the second rank to, whose number is in the
+// tag (schedule.ComposeFolded).
+func (n *Network) RouteTagged(src, dst, tag int32) int32 {
+	if n.orbits == nil {
+		return n.Route(src, dst)
+	}
+	return n.routeAcross(src, dst, tag%int32(len(n.orbits.alike.Elements)))
+}
+
+// routeAcross returns the number of the route from a rank of a folded schedule to what a
+// translation takes another one to. Its links are those that stand for all of their orbits.
+func (n *Network) routeAcross(src, dst, across int32) int32 {
+	alike := n.orbits.alike
+	here, there := alike.Reps[src], alike.Rank(dst, across)
+	key := uint64(here)<<32 | uint64(there)
+	if r := n.orbits.byRanks.Find(key); r >= 0 {
+		return r
+	}
+	from := int32(len(n.Hops))
+	n.cross(src)
+	first := len(n.Hops)
+	n.Hops = n.graph.Route(int(here), int(there), n.Hops)
+	for i, link := range n.Hops[first:] {
+		of, _ := keyOf(n.graph, alike, link)
+		stands, known := n.orbits.stands[of]
+		if !known {
+			stands = link
+			n.orbits.stands[of] = link
+		}
+		n.Hops[first+i] = stands
+	}
+	n.cross(dst)
+	number := n.add(src, dst, from)
+	n.Routes[number].Across = across
+	n.orbits.byRanks.Put(key, number)
+	return number
+}
+
+// Back returns the number of the route in the opposite direction of another.
+func (n *Network) Back(route int32) int32 {
+	r := &n.Routes[route]
+	if n.orbits == nil {
+		return n.Route(r.Dst, r.Src)
+	}
+	return n.routeAcross(r.Dst, r.Src, n.orbits.alike.Sub(0, r.Across))
+}
