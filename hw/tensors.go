@@ -13,19 +13,20 @@ import (
 
 // InputBuffers lists the buffers of a rank's input.
 func InputBuffers(s *schedule.Schedule) []schedule.Buffer {
-	return buffersOf(s, schedule.Input, schedule.Given)
+	return buffersOf(s, schedule.Input, schedule.Role.IsGiven)
 }
 
 // OutputBuffers lists the buffers of a rank's output.
 func OutputBuffers(s *schedule.Schedule) []schedule.Buffer {
-	return buffersOf(s, schedule.Output, schedule.Result)
+	return buffersOf(s, schedule.Output, schedule.Role.IsResult)
 }
 
-// buffersOf lists a buffer and the tensors of a role.
-func buffersOf(s *schedule.Schedule, first schedule.Buffer, role schedule.Role) []schedule.Buffer {
+// buffersOf lists a buffer and the tensors of some roles.
+func buffersOf(s *schedule.Schedule, first schedule.Buffer,
+	is func(schedule.Role) bool) []schedule.Buffer {
 	list := []schedule.Buffer{first}
 	for i := range s.Tensors {
-		if s.Tensors[i].Role == role {
+		if is(s.Tensors[i].Role) {
 			list = append(list, schedule.FirstTensor+schedule.Buffer(i))
 		}
 	}

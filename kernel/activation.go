@@ -14,20 +14,24 @@ import (
 // x·(1 + tanh u)/2, u = √(2/π)·(x + 0.044715·x³).
 func geluLayer() layer {
 	l := activation(GELU, 8, gelu, geluSlope)
+	l.bound = activationBound(geluBound, geluSlopeBound)
 	l.attributes = []attribute{{name: "tanh", flag: true}}
 	return l
 }
 
 // siluLayer returns the row of silu: x·σ(x), whose derivative is σ(x)·(1 + x·(1 − σ(x))).
 func siluLayer() layer {
-	return activation(SiLU, 4, func(_ *Op, x float64) float64 { return silu(x) },
+	l := activation(SiLU, 4, func(_ *Op, x float64) float64 { return silu(x) },
 		func(_ *Op, x float64) float64 { return siluSlope(x) })
+	l.bound = activationBound(siluBound, siluSlopeBound)
+	return l
 }
 
 // reluLayer returns the row of relu: max(x, 0), whose derivative at 0 is 0. Where it is 0 the
 // gradient is +0, as PyTorch's is, whatever sign g has.
 func reluLayer() layer {
 	l := activation(ReLU, 1, func(_ *Op, x float64) float64 { return max(x, 0) }, nil)
+	l.bound = reluBound
 	l.gradient = func(c *computation, _ int, g []float64) []float64 {
 		return c.each(func(i int) float64 {
 			switch x := c.in[0][i]; {
@@ -112,7 +116,7 @@ func (c *computation) each(of func(i int) float64) []float64 {
 // g·silu(gate).
 func swigluLayer() layer {
 	return layer{kind: SwiGLU, operands: []string{"gate", "up"}, least: 2, rows: byElement,
-		result: alike,
+		result: alike, bound: swigluBound,
 		flops: func(o *Op, in []Tensor) int64 {
 			return (5 + 2*min(int64(o.Gradient), 1)) * in[0].Shape.Elements()
 		},

@@ -40,6 +40,7 @@ func attentionLayer() layer {
 			follows: true}, {name: "sequences", whole: true, most: maxWhole, follows: true},
 			{name: "causal", flag: true}},
 		result: attentionShape,
+		bound:  attentionBound,
 		flops: func(o *Op, in []Tensor) int64 {
 			a := attentionOf(o, shapesOf(in))
 			each := float64(a.width) * float64(a.heads) * float64(a.batch)

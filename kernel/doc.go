@@ -27,8 +27,9 @@
 //
 //	elements: elements.go numbers.go
 //	operations: op.go new.go components.go text.go validate.go blocks.go apply.go multiply.go
-//	  tile_other.go tile_amd64.go layer.go layertext.go layercheck.go opaque.go attention.go norm.go
-//	  activation.go softmax.go embedding.go route.go shard.go pad.go optimizer.go
+//	  tile_other.go tile_amd64.go approx.go layer.go bound.go layertext.go layercheck.go opaque.go
+//	  attention.go norm.go activation.go softmax.go embedding.go route.go shard.go pad.go
+//	  optimizer.go *bound.go
 //
 // # Arithmetic
 //
@@ -56,6 +57,9 @@
 // definition to which others are compared. Sum begins with its first element, as a collective does.
 // So a sum over the axis of ranks has the bits of a reduction in rank order that accumulates in
 // float32. Mean has those of its post-divided average.
+//
+// Layers also have bounds: how far what another implementation computes may be from the result
+// (bound.go, approx.go, and a file beside each layer's).
 //
 // Layers of neural networks (attention, norms, activations, losses, steps of optimizers) are rows
 // of a table, a file or so each, which has their formulas, costs and gradients. They are computed

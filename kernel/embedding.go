@@ -12,6 +12,7 @@ import (
 // of it.
 func embeddingLayer() layer {
 	return layer{kind: Embedding, operands: []string{"ids", "table"}, least: 2, integers: []int{0},
+		bound: embeddingBound,
 		result: func(o *Op, in []Tensor) (collective.Shape, error) {
 			t := in[1]
 			if len(t.Shape) != 2 || t.Shape[0] == 0 || len(in[0].Shape) == MaxAxes {

@@ -31,6 +31,8 @@ type layer struct {
 	apply func(c *computation) []float64
 	// gradient returns that by an operand; nil: the kernel has none.
 	gradient func(c *computation, by int, of []float64) []float64
+	// bound returns the result, or a gradient, with how far another implementation's may be off.
+	bound func(b *bounding) []approx
 }
 
 // A computation is the operation and its operands, as numbers.

@@ -39,7 +39,7 @@ func layerNormLayer() layer {
 // normLayer returns what norms have in common; their FLOPs are per element, and twice as many
 // backward.
 func normLayer(kind Kind, operands []string, epsilon float64, flops int64) layer {
-	return layer{kind: kind, operands: operands, least: 1,
+	return layer{kind: kind, operands: operands, least: 1, bound: normBound,
 		attributes: []attribute{{name: "eps", most: 1, otherwise: epsilon}},
 		flops: func(o *Op, in []Tensor) int64 {
 			return flops * min(int64(o.Gradient)+1, 2) * in[0].Shape.Elements()

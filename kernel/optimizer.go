@@ -10,12 +10,14 @@ import (
 
 // sgdLayer returns the row of sgd: p − lr·(g + weight_decay·p).
 func sgdLayer() layer {
-	return step(SGD, 4, []string{"p", "g"}, []attribute{{name: "lr", most: math.MaxFloat64,
+	l := step(SGD, 4, []string{"p", "g"}, []attribute{{name: "lr", most: math.MaxFloat64,
 		otherwise: 0.01}, {name: "weight_decay", most: 1}},
 		func(c *computation, i int) float64 {
 			p, lr, decay := c.in[0][i], c.op.Attributes[0], c.op.Attributes[1]
 			return p - float64(lr*(c.in[1][i]+float64(decay*p)))
 		})
+	l.bound = byElementBound(sgdBound)
+	return l
 }
 
 // Adam's step (Kingma and Ba, "Adam", 2015, with the weight decay of Loshchilov and Hutter,
@@ -31,6 +33,7 @@ func sgdLayer() layer {
 func adamMLayer() layer {
 	l := moment(AdamM, "m", attribute{name: "beta1", most: 1, otherwise: 0.9},
 		func(g float64) float64 { return g })
+	l.bound = byElementBound(momentBound(func(_ precision, g approx) approx { return g }))
 	l.reads = first(2)
 	return l
 }
@@ -39,6 +42,7 @@ func adamMLayer() layer {
 func adamVLayer() layer {
 	l := moment(AdamV, "v", attribute{name: "beta2", most: 1, otherwise: 0.999},
 		func(g float64) float64 { return float64(g * g) })
+	l.bound = byElementBound(momentBound(func(p precision, g approx) approx { return p.times(g, g) }))
 	l.reads = first(1)
 	return l
 }
@@ -76,6 +80,7 @@ func adamLayer() layer {
 			moved := m/(math.Sqrt(v)+a[adamEps]) + float64(a[adamDecay]*p)
 			return p - float64(a[adamLR]*moved)
 		})
+	l.bound = byElementBound(adamBound)
 	l.reads = first(1)
 	return l
 }

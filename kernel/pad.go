@@ -11,6 +11,7 @@ import (
 func padLayer() layer {
 	return layer{kind: Pad, operands: []string{"x"}, least: 1,
 		attributes: []attribute{count("rows")},
+		bound:      movedBound,
 		result: func(o *Op, in []Tensor) (collective.Shape, error) {
 			x, rows := in[0], int64(o.Attributes[0])
 			if len(x.Shape) == 0 || x.Shape[0] > rows {

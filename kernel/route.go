@@ -18,6 +18,7 @@ func routeLayer() layer {
 	return layer{kind: Route, operands: []string{"logits"}, least: 1,
 		attributes: []attribute{count("k")},
 		result:     routeShape,
+		bound:      routeBound,
 		flops:      func(_ *Op, in []Tensor) int64 { return 5 * in[0].Shape.Elements() },
 		rows: func(_ *Op, in []Tensor) (int64, []int) {
 			n, _ := matrix(in[0].Shape)

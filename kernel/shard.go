@@ -15,6 +15,7 @@ func shardLayer() layer {
 		attributes: []attribute{{name: "axis", whole: true, most: MaxAxes - 1},
 			{name: "part", whole: true, most: maxWhole}, count("of")},
 		result: shardShape,
+		bound:  movedBound,
 		flops:  func(*Op, []Tensor) int64 { return 0 },
 		reads:  func(o *Op, in []Tensor) int64 { return in[len(in)-1].Bytes() / o.cuts() },
 		apply: func(c *computation) []float64 {

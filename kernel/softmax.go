@@ -12,7 +12,7 @@ import (
 //	out = exp(x − max x) / Σ exp(x − max x)
 //	dx = out·(g − Σ g·out)
 func softmaxLayer() layer {
-	return layer{kind: Softmax, operands: []string{"x"}, least: 1,
+	return layer{kind: Softmax, operands: []string{"x"}, least: 1, bound: softmaxBound,
 		result: func(o *Op, in []Tensor) (collective.Shape, error) { return rowsOf(o, in[0]) },
 		flops:  func(_ *Op, in []Tensor) int64 { return 5 * in[0].Shape.Elements() },
 		rows: func(_ *Op, in []Tensor) (int64, []int) {
@@ -72,6 +72,7 @@ func softmax(p, x []float64) (most, sum float64) {
 func crossEntropyLayer() layer {
 	return layer{kind: CrossEntropy, operands: []string{"logits", "targets"}, least: 2,
 		integers: []int{1},
+		bound:    crossEntropyBound,
 		result:   lossShape,
 		flops:    func(_ *Op, in []Tensor) int64 { return 4 * in[0].Shape.Elements() },
 		apply: func(c *computation) []float64 {

@@ -94,7 +94,7 @@ func TestPipelinesOnHost(t *testing.T) {
 				Env: hw.Env{Iterations: 3, Repetitions: 2}})
 			require.NoError(t, err, name)
 			for i := range s.Tensors {
-				if s.Tensors[i].Role == schedule.Result {
+				if s.Tensors[i].Role.IsResult() {
 					require.Equal(t, [][]byte(want[i]), done.Tensors[i], "%s, %d ranks: %s", name, ranks,
 						s.Tensors[i].Name)
 				}

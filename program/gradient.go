@@ -21,7 +21,7 @@ import (
 //	w_grad = xᵀ·y_grad
 //
 // Ops that read a gradient are issued as soon as it is complete, as hooks of
-// DistributedDataParallel.
+// DistributedDataParallel, but behind the backward pass where they overwrite what it may read.
 
 // GradientName returns the name of a tensor's gradient.
 func GradientName(tensor string) string { return tensor + gradientSuffix }
@@ -59,6 +59,7 @@ type backward struct {
 	after  []Op             // ops that wait for gradients
 	behind []Op             // all of them, including issued ones
 	has    map[string]bool  // complete gradients, and what ops after them write
+	ended  bool             // all gradients are complete
 }
 
 // withBackward returns the program followed by its backward pass, with notes on tensors without
@@ -94,6 +95,8 @@ func (p *Program) withBackward() (*Program, error) {
 			return nil, sourced(err, ops)
 		}
 	}
+	b.ended = true
+	b.issue(b.ops[order[len(order)-1]].Microbatch)
 	if len(b.after) > 0 {
 		o := &b.after[0]
 		return nil, &Error{o.origin - 1, -1, "in", fmt.Sprintf("%s: %s has no gradient: no result "+
@@ -350,8 +353,12 @@ func (b *backward) count(order []int) {
 	}
 }
 
-// missing returns a tensor that one of the waiting ops lacks; empty if none.
+// missing returns a tensor that one of the waiting ops lacks; empty if none. What the forward pass
+// has read is overwritten when the backward pass has ended, which may need it.
 func (b *backward) missing(at int) string {
+	if _, read := b.read[b.after[at].Out]; read && !b.ended {
+		return b.after[at].Out
+	}
 	for _, name := range b.after[at].In {
 		_, known := b.tensor(name)
 		late := slices.ContainsFunc(b.after[:at], func(o Op) bool { return o.Out == name })

@@ -91,7 +91,7 @@ func (y *plan) dead(x *plan, op int, name string, within []string) bool {
 // returns these ranks: those on which an op writes all of it. All ranks have given tensors.
 func (x *plan) holders(of *resolved, name string) [][]int {
 	if of.call == nil || of.call.Kind != collective.Broadcast || name != of.in[0].Name ||
-		x.roles[name] == schedule.Given {
+		x.roles[name].IsGiven() {
 		return of.teams
 	}
 	has := map[int]bool{}

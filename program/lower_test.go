@@ -135,7 +135,8 @@ func TestProgramErrors(t *testing.T) {
 		{func(p *program.Program) { p.Ops[1].Kernel = "matmul" },
 			"gather: a call, a kernel or a wait is expected"},
 		{func(p *program.Program) { p.Ops[3].Name = "up" }, `op "up": a name of its own`},
-		{func(p *program.Program) { p.Ops[4].Out = "x" }, "x is read before scatter writes it"},
+		{func(p *program.Program) { p.Ops[4].Out = "x" }, "x is given, and read by gather before " +
+			"scatter writes it"},
 		{func(p *program.Program) { p.Tensors[1].Name = "x" }, `a second tensor "x"`},
 		{func(p *program.Program) { p.Tensors[0].Shape = nil }, "tensor x: a type and a shape"},
 		{func(p *program.Program) { p.Ops[5].Kernel = "sleep" },

@@ -124,8 +124,9 @@ type lookup struct {
 	*Program
 	tensors       []Tensor // declared, and then those that ops write
 	ops           []resolved
-	byName        map[string]int // of tensors
-	written, read map[string]int // by tensor: the last op that writes it, and the last that reads it
+	byName        map[string]int  // of tensors
+	written, read map[string]int  // by tensor: the last op that writes it, and the last that reads it
+	updated       map[string]bool // given tensors that ops overwrite
 }
 
 // resolved is an op with its tensors.
@@ -213,7 +214,7 @@ func (p *Program) resolveIn(order Order) (*lookup, error) {
 // plain resolves the names of ops with one result, and finds the types and shapes of their results.
 func (p *Program) plain() (*lookup, error) {
 	l := &lookup{Program: p, byName: map[string]int{}, written: map[string]int{},
-		read: map[string]int{}}
+		read: map[string]int{}, updated: map[string]bool{}}
 	if p.Ranks < 1 || len(p.Ops) == 0 {
 		return nil, &Error{-1, -1, "op", "ranks and ops are expected"}
 	}
@@ -249,21 +250,30 @@ func (p *Program) plain() (*lookup, error) {
 		for _, t := range r.in {
 			l.read[t.Name] = i
 		}
-		_, read := l.read[o.Out]
-		if o.Out != "" && read && !l.isWritten(o.Out) && !r.inPlace() {
-			return nil, &Error{i, -1, "out", fmt.Sprintf("%s is read before %s writes it: a result needs "+
-				"another name", o.Out, o.Name)}
-		}
-		if o.Out != "" && !l.isWritten(o.Out) && r.inPlace() {
-			return nil, &Error{i, -1, "out", fmt.Sprintf("%s: %s is given: what works in place works on "+
-				"what an op has written", o.Name, o.Out)}
-		}
-		if o.Out != "" {
-			l.written[o.Out] = i
+		if err := l.overwrites(&r); err != nil {
+			return nil, err
 		}
 		l.ops = append(l.ops, r)
 	}
 	return l, nil
+}
+
+// overwrites notes that an op writes its result. What is given may be overwritten by an op that
+// reads it: ops before it read what is given, those behind it, and the next iteration, the result.
+func (l *lookup) overwrites(r *resolved) error {
+	if r.Out == "" {
+		return nil
+	}
+	if reader, read := l.read[r.Out]; read && !l.isWritten(r.Out) {
+		if !slices.Contains(r.In, r.Out) {
+			return &Error{r.number, -1, "out", fmt.Sprintf("%s is given, and read by %s before %s writes "+
+				"it: a result needs another name, or %s reads it as well", r.Out, l.Ops[reader].Name,
+				r.Name, r.Name)}
+		}
+		l.updated[r.Out] = true
+	}
+	l.written[r.Out] = r.number
+	return nil
 }
 
 // inPlace reports whether the op writes what it reads.
@@ -371,6 +381,8 @@ func (l *lookup) role(t Tensor) schedule.Role {
 	switch read, ok := l.read[t.Name]; {
 	case !written:
 		return schedule.Given
+	case l.updated[t.Name]:
+		return schedule.Updated
 	case t.Keep || !ok || read <= last:
 		return schedule.Result
 	}

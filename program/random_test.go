@@ -53,7 +53,7 @@ func computed(t *testing.T, low *program.Lowered) map[string][][]float64 {
 	s := low.Schedule
 	given := make(reference.Tensors, len(s.Tensors))
 	for i := range s.Tensors {
-		if x := &s.Tensors[i]; x.Role == schedule.Given {
+		if x := &s.Tensors[i]; x.Role.IsGiven() {
 			r := rand.New(rand.NewPCG(uint64(len(x.Name)), uint64(x.Name[0])))
 			for range s.Spec.Ranks {
 				values := make([]float32, x.Shape.Elements())

@@ -89,7 +89,7 @@ func persist(x *plan) (*plan, error) {
 			case slices.Contains(kept, name):
 			case y.memoryOf(name) == Private:
 				why = append(why, name+" is private: nobody else knows where it lies")
-			case y.roles[y.rootOf(name)] == schedule.Given:
+			case y.roles[y.rootOf(name)].IsGiven():
 				why = append(why, name+" is given: it stays where it is")
 			default:
 				kept = append(kept, name)
@@ -133,7 +133,7 @@ func (w *scheduler) known(teams [][]int, stream string, iteration int, names []s
 			if w.plan.tensors[i].Memory == Private {
 				continue
 			}
-			stays = w.persistent || w.roles[root] == schedule.Given
+			stays = w.persistent || w.roles[root].IsGiven()
 		}
 		last, done := w.registered[root]
 		if done && (stays || last == iteration) {

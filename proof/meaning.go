@@ -21,7 +21,7 @@ func verifyMeaning(s *schedule.Schedule, made *definition) (found []*schedule.Vi
 	meant := x.definedAs(s)
 	for i := range ops.Tensors {
 		t := &ops.Tensors[i]
-		if t.Role != schedule.Result {
+		if !t.Role.IsResult() {
 			continue
 		}
 		named := schedule.Place{Tensor: schedule.FirstTensor + schedule.Buffer(i)}

@@ -178,7 +178,7 @@ func (n *naive) blank() map[[2]int][]string {
 // give writes what a rank is given in a call.
 func (n *naive) give(mem map[[2]int][]string, rank, call int) {
 	for i, t := range n.s.Tensors {
-		if t.Role != schedule.Given {
+		if !t.Role.IsGiven() {
 			continue
 		}
 		data := mem[[2]int{rank, int(schedule.FirstTensor) + i}]

@@ -103,7 +103,7 @@ func (r *naiveRun) end(rank int) {
 		}
 	}
 	for i, t := range r.s.Tensors {
-		if t.Role != schedule.Result {
+		if !t.Role.IsResult() {
 			continue
 		}
 		key := [2]int{rank, int(schedule.FirstTensor) + i}
@@ -128,7 +128,7 @@ func (r *naiveRun) begin(rank int) {
 	for i, t := range r.s.Tensors {
 		key := [2]int{rank, int(schedule.FirstTensor) + i}
 		for e := range r.mem[key] {
-			if t.Role == schedule.Given {
+			if t.Role.IsGiven() {
 				r.touch(key, e, naiveAccess{-1 - rank, r.callerID(rank), true})
 			}
 		}

@@ -218,7 +218,7 @@ func open(g seg) bool { return g.v == nil || g.v == spoilt }
 func reads(s *schedule.Schedule) []schedule.Buffer {
 	given := []schedule.Buffer{schedule.Input}
 	for i := range s.Tensors {
-		if s.Tensors[i].Role == schedule.Given {
+		if s.Tensors[i].Role.IsGiven() {
 			given = append(given, schedule.FirstTensor+schedule.Buffer(i))
 		}
 	}
@@ -243,7 +243,7 @@ func (sc *scope) leave(written []bool) bool {
 	for b := range schedule.Buffer(sc.of.Buffers()) {
 		t := sc.of.Tensor(b)
 		switch {
-		case t != nil && t.Role == schedule.Result:
+		case t != nil && t.Role.IsResult():
 			if !sc.complete([]schedule.Buffer{b}) {
 				return false
 			}

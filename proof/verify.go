@@ -310,10 +310,11 @@ func newVerifier(s *schedule.Schedule) *verifier {
 	v := &verifier{s: s, iterations: 1, given: []schedule.Buffer{schedule.Input},
 		results: []schedule.Buffer{schedule.Output}}
 	for i := range s.Tensors {
-		switch b := schedule.FirstTensor + schedule.Buffer(i); s.Tensors[i].Role {
-		case schedule.Given:
+		b := schedule.FirstTensor + schedule.Buffer(i)
+		if s.Tensors[i].Role.IsGiven() {
 			v.given = append(v.given, b)
-		case schedule.Result:
+		}
+		if s.Tensors[i].Role.IsResult() {
 			v.results = append(v.results, b)
 		}
 	}

@@ -134,6 +134,10 @@ func (d *drawing) kernel(o *program.Op, rows int64) int64 {
 		o.Kernel, o.Out = "opaque 3 us", ""
 	default:
 		o.Kernel, o.In = "matmul", append(o.In, "w")
+		return rows
+	}
+	if o.Out != "" && d.chance(25) {
+		o.Out = o.In[0]
 	}
 	return rows
 }

@@ -44,6 +44,9 @@ func TestPrograms(t *testing.T) {
 		if err != nil {
 			return err.Error()
 		}
+		for i := range low.Schedule.Tensors {
+			seen[low.Schedule.Tensors[i].Role.String()]++
+		}
 		if _, found := proof.Verify(low.Schedule, proof.Options{}); len(found) > 0 {
 			return found[0].Error()
 		}
@@ -54,7 +57,8 @@ func TestPrograms(t *testing.T) {
 		return ""
 	}, Programs(), numbers()))
 	words := []string{"async", "keep", "after", "other", "group", "symmetric", "registered", "splits",
-		"avg", "max", "premulsum", "matmul", "add", "scale", "cast", "opaque", "outs 0", "outs 2"}
+		"avg", "max", "premulsum", "matmul", "add", "scale", "cast", "opaque", "outs 0", "outs 2",
+		"updated"}
 	for _, kind := range collective.Kinds() {
 		words = append(words, kind.String())
 	}

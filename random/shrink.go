@@ -41,6 +41,9 @@ func (p Program) simpler() (list []Program) {
 		try(func(q *Program) { q.Ops[i].Async = false })
 		try(func(q *Program) { q.Ops[i].Stream = "" })
 		try(func(q *Program) { q.Ops[i].Group = "" })
+		if in := p.Ops[i].In; len(in) > 0 && len(p.Tensors) > 0 { // no longer what another op writes
+			try(func(q *Program) { q.Ops[i].In = append([]string{q.Tensors[0].Name}, in[1:]...) })
+		}
 		if c, err := collective.ParseCommunication(p.Ops[i].Call); err == nil && c.Op > collective.Sum {
 			try(func(q *Program) { q.Ops[i].Call = strings.Replace(q.Ops[i].Call, opText(c), "sum", 1) })
 		}

@@ -1,6 +1,8 @@
 package random
 
 import (
+	"slices"
+
 	"collsim/collective"
 	"collsim/program"
 )
@@ -16,7 +18,7 @@ func isDefined(p *program.Program) bool {
 	for _, t := range p.Tensors {
 		has[t.Name] = make([]bool, p.Ranks)
 		for rank := range p.Ranks {
-			has[t.Name][rank] = !isWritten(p, t.Name)
+			has[t.Name][rank] = isGiven(p, t.Name)
 		}
 	}
 	for i := range p.Ops {
@@ -43,16 +45,18 @@ func isDefined(p *program.Program) bool {
 	return true
 }
 
-// isWritten reports whether an op writes a tensor.
-func isWritten(p *program.Program, name string) bool {
+// isGiven reports whether a declared tensor is there before the first op: no op writes it, or the
+// first one that uses it reads it.
+func isGiven(p *program.Program, name string) bool {
 	for i := range p.Ops {
-		for _, out := range outs(&p.Ops[i]) {
-			if out == name {
-				return true
-			}
+		switch o := &p.Ops[i]; {
+		case slices.Contains(o.In, name):
+			return true
+		case slices.Contains(outs(o), name):
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 // outs lists the tensors that an op writes.

@@ -304,11 +304,11 @@ func (as[T]) hold(want, got []byte, d *doubt) (f tensorFinding) {
 	return f
 }
 
-// judge records an element that differs: as loose if its doubt is infinite, or as wrong if it
-// exceeds its doubt.
+// judge records an element that differs: as loose if its doubt is infinite, or NaN, or as wrong if
+// it exceeds its doubt.
 func (f *tensorFinding) judge(i int, distance float64, d *doubt) {
 	switch {
-	case d != nil && math.IsInf(d.most[i], 1) && !math.IsNaN(distance):
+	case d != nil && (math.IsNaN(d.most[i]) || math.IsInf(d.most[i], 1) && !math.IsNaN(distance)):
 		f.loose = true
 	case d == nil || !(distance <= d.most[i]):
 		f.reject(i)

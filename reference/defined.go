@@ -27,7 +27,8 @@ type definedValues struct {
 
 // A doubt is, for each element of a value, how far computed values may be from the definition.
 // largest is the base of a unit in the last place where that is larger than the value, as in
-// Report.MaxULP. An element without a derived bound has an infinite doubt.
+// Report.MaxULP. An element without a derived bound has an infinite doubt, or
+// one of NaN where it may be NaN, too.
 type doubt struct{ most, largest []float64 }
 
 const bytesPerDoubt = 16
@@ -51,7 +52,7 @@ func newDefinedValues(d *script, given Tensors, exact bool) *definedValues {
 	for i, t := range d.types {
 		v.values[i], v.doubts[i] = make([][]byte, ranks), make([]*doubt, ranks)
 		v.known[i] = make([][]schedule.Span, ranks)
-		isGiven := i < len(d.s.Tensors) && d.s.Tensors[i].Role == schedule.Given
+		isGiven := i < len(d.s.Tensors) && d.s.Tensors[i].Role.IsGiven()
 		for rank := range ranks {
 			if isGiven {
 				v.values[i][rank] = append([]byte{}, given[i][rank]...)

@@ -101,7 +101,7 @@ func (e *exactTensors) grows(observe func(l *line, of []growth)) bool {
 	values, exact := make([]growth, len(e.types)), true
 	for i := range values {
 		values[i] = growth{most: e.most, unit: 1, origin: -1}
-		if i < len(e.s.Tensors) && e.s.Tensors[i].Role == schedule.Given {
+		if i < len(e.s.Tensors) && e.s.Tensors[i].Role.IsGiven() {
 			values[i].origin = i
 		}
 		if e.uses[i].scale {
@@ -109,6 +109,9 @@ func (e *exactTensors) grows(observe func(l *line, of []growth)) bool {
 		}
 	}
 	written := make([]bool, len(values))
+	for i := range e.s.Tensors {
+		written[i] = e.s.Tensors[i].Role == schedule.Updated // ranks that do not overwrite it keep it
+	}
 	for i := range e.lines {
 		l := &e.lines[i]
 		var of []growth

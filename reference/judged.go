@@ -29,8 +29,8 @@ type Judged struct {
 	MaxULP, MaxRelative float64
 	First               *Differing // the first of the lowest rank with other bits
 	// Beyond counts elements that are farther from the op's result than the bound for any order of
-	// its additions, on BeyondRanks ranks. A finite distance from an op without a derived bound is
-	// none of them: Unbounded says that there are such.
+	// its additions, on BeyondRanks ranks. What differs from an op without a bound there is none of
+	// them: Unbounded says that there are such.
 	Beyond      int64
 	BeyondRanks int
 	FirstBeyond *Differing // of Beyond; Ours is the op's result

@@ -15,12 +15,15 @@ import (
 // each is within B·F(|x|+δ) of the exact value, B = (1+u)^n·(1+u') − 1. What underflows on the way
 // loses no more than the least number each time. Saturation moves no two results further apart. A
 // result of an integer type is off by one more; operations on integers have no derived bound. A
-// unit in the last place is one of F(|x|+δ). Layers but pad, and stand-ins, have no derived
-// bound.
+// unit in the last place is one of F(|x|+δ). Layers have bounds of their own (kernel.Bounds);
+// stand-ins have none.
 func kernelDoubts(o *kernel.Op, operands [][]byte, doubts []*doubt) (*doubt, error) {
 	d := newDoubt(o.Output().Shape.Elements())
-	if !o.A.IsFloat() || o.Kind == kernel.Opaque || o.IsLayer() {
-		d.underived(o, doubts)
+	if o.IsLayer() {
+		d.most = kernel.Bounds(*o, operands, mostOf(doubts))
+		return d, nil
+	} else if !o.A.IsFloat() || o.Kind == kernel.Opaque {
+		spread(d.most, math.Inf(1))
 		return d, nil
 	}
 	low, high := make([][]float64, len(operands)), make([][]float64, len(operands))
@@ -75,15 +78,15 @@ func kernelDoubts(o *kernel.Op, operands [][]byte, doubts []*doubt) (*doubt, err
 	return d, nil
 }
 
-// underived sets the doubts of a kernel for which none are derived: there is no bound, but for pad,
-// which rounds nothing.
-func (d *doubt) underived(o *kernel.Op, doubts []*doubt) {
-	if o.Kind != kernel.Pad || o.A != o.Out {
-		spread(d.most, math.Inf(1))
-	} else if of := doubts[o.Gradient]; of != nil {
-		copy(d.most, of.most)
-		copy(d.largest, of.largest)
+// mostOf lists how far operands may be off; nil of those that are not.
+func mostOf(doubts []*doubt) [][]float64 {
+	list := make([][]float64, len(doubts))
+	for i, d := range doubts {
+		if d != nil {
+			list[i] = d.most
+		}
 	}
+	return list
 }
 
 // roundingsOf bounds the roundings between an element and the result, except the one to its type.

@@ -228,10 +228,10 @@ func (d *script) bytes() (n int64) {
 	return n
 }
 
-// results lists the tensors with role Result.
+// results lists the tensors that are outputs.
 func results(s *schedule.Schedule) (list []int) {
 	for i := range s.Tensors {
-		if s.Tensors[i].Role == schedule.Result {
+		if s.Tensors[i].Role.IsResult() {
 			list = append(list, i)
 		}
 	}

@@ -23,7 +23,7 @@ func (t Tensors) fitsGiven(s *schedule.Schedule) error {
 		return fmt.Errorf("values of %d tensors; there are %d", len(t), len(s.Tensors))
 	}
 	for i := range s.Tensors {
-		if s.Tensors[i].Role == schedule.Given {
+		if s.Tensors[i].Role.IsGiven() {
 			if err := t.fits(s, i); err != nil {
 				return err
 			}
@@ -111,7 +111,7 @@ func (d *script) given(data Data, seed uint64) (given Tensors, exactly bool) {
 	}
 	for i := range s.Tensors {
 		t := &s.Tensors[i]
-		if t.Role != schedule.Given {
+		if !t.Role.IsGiven() {
 			continue
 		}
 		for rank := range s.Spec.Ranks {
@@ -142,7 +142,7 @@ func runTensors(s *schedule.Schedule, given Tensors, o RunOptions, slots int) (T
 	}
 	x := newInterpreter(s, o)
 	for i := range s.Tensors {
-		if s.Tensors[i].Role != schedule.Given {
+		if !s.Tensors[i].Role.IsGiven() {
 			continue
 		}
 		for rank, values := range given[i] {

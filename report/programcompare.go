@@ -115,8 +115,8 @@ func verdictText(c *run.TensorComparison) string {
 		return fmt.Sprintf("none is wrong: it is what %s gives of its operands there", c.Op)
 	}
 	if c.Unbounded {
-		return fmt.Sprintf("whether some are wrong is not judged: no bound of the rounding of %s is "+
-			"known", c.Op)
+		return fmt.Sprintf("whether some are wrong is not judged: no bound of the rounding of %s holds "+
+			"for them", c.Op)
 	}
 	return fmt.Sprintf("none is wrong: all lie within the rounding of %s of its operands there",
 		c.Op)

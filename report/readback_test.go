@@ -74,7 +74,7 @@ func (d ran) readBack(t *testing.T) *run.Report {
 func examples() (names []string, set map[string][]string) {
 	long := []string{"machine", "four-dgx", "fabrics", "map", "collnet", "slow-nic", "overlap",
 		"unequal-nodes"}
-	checked := []string{"numbers", "numerics", "late-rank", "compare", "torch-layer"}
+	checked := []string{"numbers", "numerics", "late-rank", "compare", "torch-layer", "torch-block"}
 	set = map[string][]string{}
 	for _, name := range scenarios.Examples() {
 		if !tier.Long && slices.Contains(long, name) {

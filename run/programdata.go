@@ -77,11 +77,10 @@ func (result *ProgramResult) noTensor(d *scenarios.TensorData) error {
 // readTensor reads the files of a tensor.
 func (r *runner) readTensor(p *scenarios.ProgramPoint, d *scenarios.TensorData, t *schedule.Tensor,
 	lengths []int64, to *programData) error {
-	isGiven := t.Role == schedule.Given
 	switch {
-	case d.Input != "" && !isGiven:
+	case d.Input != "" && !t.Role.IsGiven():
 		return p.Refuse(d.Key("input"), t.Name+" is written by an op; input is of what is given", "")
-	case (d.Output != "" || d.Compare != "") && isGiven:
+	case (d.Output != "" || d.Compare != "") && t.Role == schedule.Given:
 		key := map[bool]string{true: "output", false: "compare"}[d.Output != ""]
 		return p.Refuse(d.Key(key), t.Name+" is given; output and compare are of what an op writes", "")
 	case d.Output != "" && d.Whole && slices.ContainsFunc(lengths, func(n int64) bool {
@@ -92,7 +91,7 @@ func (r *runner) readTensor(p *scenarios.ProgramPoint, d *scenarios.TensorData, 
 	case d.Output != "":
 		to.wanted = append(to.wanted, t.Name)
 	}
-	if isGiven {
+	if t.Role.IsGiven() { // every rank has all of it, whichever overwrite it
 		lengths = slices.Repeat([]int64{t.Shape.Elements()}, p.Topology.Ranks)
 	}
 	for _, one := range []struct {
@@ -159,7 +158,7 @@ func cut(file string, d *scenarios.TensorData, t *schedule.Tensor, whole arrays.
 	}
 	values := make([][]byte, ranks)
 	for rank, place := range placesOf(d, ranks) {
-		if place < 0 && t.Role == schedule.Given {
+		if place < 0 && t.Role.IsGiven() {
 			return nil, fmt.Errorf("rank %d is in no team of its group: %s is given on every rank", rank,
 				t.Name)
 		}

@@ -10,7 +10,6 @@ import (
 	"collsim/hw"
 	"collsim/reference"
 	"collsim/scenarios"
-	"collsim/schedule"
 )
 
 // program carries a program out and executes it on hardware: at its own sizes, or at those on
@@ -94,7 +93,7 @@ func (v *validator) executeProgram(ctx context.Context, result *ProgramResult) e
 	}
 	to.Bits = fidelity.Equal
 	for i := range s.Tensors {
-		if s.Tensors[i].Role != schedule.Result {
+		if !s.Tensors[i].Role.IsResult() {
 			continue
 		}
 		for rank := range s.Spec.Ranks {

@@ -21,8 +21,8 @@ func Examples() []string {
 		"shapes", "two-racks", "nodes", "experts", "mlp", "tensor-parallel", "sequence-parallel",
 		"one-shot", "low-contention", "ddp", "accumulation", "layers", "fsdp", "prefetch", "zero3",
 		"two-groups", "moe", "stages", "1f1b", "training-step", "trace", "profile",
-		"profile-moe", "one-rank", "module", "torch-layer", "slow-nic", "unequal-nodes", "fabrics",
-		"dispatch", "own-schedule", "overlap", "map", "sharp", "collnet"}
+		"profile-moe", "one-rank", "module", "torch-layer", "torch-block", "slow-nic", "unequal-nodes",
+		"fabrics", "dispatch", "own-schedule", "overlap", "map", "sharp", "collnet"}
 }
 
 // ExampleFile returns a file that is embedded beside the examples, as "allpairs.xml".

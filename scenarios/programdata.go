@@ -250,11 +250,6 @@ func (v *view) tensorFiles(p *ProgramPoint, d *TensorData) (ok bool) {
 			}
 		}
 	}
-	if d.Input != "" && (d.Output != "" || d.Compare != "") && !d.Gradient {
-		v.fail(d.Key("input"), problem{"a tensor is given or an op writes it; output and compare are " +
-			"of what an op writes", ""})
-		ok = false
-	}
 	return ok
 }
 

@@ -32,9 +32,16 @@ const (
 	Result             // an output of the program
 	// Defined has no memory: it is only a name in Defs.
 	Defined
+	Updated // an input that is overwritten, and an output
 )
 
-var roleNames = [...]string{"inner", "given", "result", "defined"}
+var roleNames = [...]string{"inner", "given", "result", "defined", "updated"}
+
+// IsGiven reports whether a tensor has contents before the program.
+func (r Role) IsGiven() bool { return r == Given || r == Updated }
+
+// IsResult reports whether the contents of a tensor after the program are an output.
+func (r Role) IsResult() bool { return r == Result || r == Updated }
 
 // String returns the role's name in the text form.
 func (r Role) String() string { return roleNames[r] }
@@ -113,7 +120,7 @@ func (s *Schedule) settleTensors() error {
 				"and _", t.Name)
 		case !t.Type.Valid():
 			return fmt.Errorf("tensor %s has no type", t.Name)
-		case t.Role > Defined:
+		case t.Role > Updated:
 			return fmt.Errorf("tensor %s has no role", t.Name)
 		}
 		if err := t.Shape.Validate(); err != nil {

@@ -47,7 +47,7 @@ func computes(t *testing.T, o kernel.Op) *schedule.Schedule {
 func anyTensors(s *schedule.Schedule, r *rand.Rand) [][][]byte {
 	all := make([][][]byte, len(s.Tensors))
 	for i := range s.Tensors {
-		if s.Tensors[i].Role != schedule.Given {
+		if !s.Tensors[i].Role.IsGiven() {
 			continue
 		}
 		for rank := range s.Spec.Ranks {
@@ -73,7 +73,7 @@ func agreesOnTensors(t *testing.T, e hw.Executor, s *schedule.Schedule, given []
 		require.NoError(t, result.Trace.Validate())
 	}
 	for i := range s.Tensors {
-		if s.Tensors[i].Role != schedule.Result {
+		if !s.Tensors[i].Role.IsResult() {
 			continue
 		}
 		for rank := range s.Spec.Ranks {

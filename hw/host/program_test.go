@@ -44,7 +44,7 @@ func agreeOnTensors(t *testing.T, h *Host, s *schedule.Schedule, env hw.Env) *hw
 	require.NoError(t, err, s.Name)
 	require.Len(t, result.Tensors, len(s.Tensors))
 	for i := range s.Tensors {
-		if s.Tensors[i].Role != schedule.Result {
+		if !s.Tensors[i].Role.IsResult() {
 			require.Nil(t, result.Tensors[i])
 			continue
 		}

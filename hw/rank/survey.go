@@ -96,7 +96,7 @@ func (v *survey) writes(s *schedule.Schedule, where schedule.Spot, step *schedul
 			b, _ = s.Locate(where, b)
 		}
 		t := s.Tensor(b)
-		v.reload = b == schedule.Input || t != nil && t.Role == schedule.Given
+		v.reload = b == schedule.Input || t != nil && t.Role.IsGiven()
 	}
 	for i := range step.To {
 		isGiven(&step.To[i])

@@ -9,16 +9,32 @@ import (
 // Inputs holds the bytes of tensors by name and rank: little-endian elements in row-major order.
 type Inputs map[string][][]byte
 
-// Given lists the given tensors of the program, in the order of the file. With a gradient,
-// NAME_grad is given, too, for each result NAME, in the same shape.
+// Given lists the given tensors of the program, in the order of the file: those that no op writes
+// before one reads them. With a gradient, NAME_grad is given, too, for each result NAME, in the
+// same shape.
 func (p *Program) Given() (names []string) {
-	written, _ := p.uses(true)
 	for _, name := range p.names {
-		if written[name] == 0 {
+		if p.isGiven(name) {
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// isGiven reports whether a declared tensor has a value before the first op.
+func (p *Program) isGiven(name string) bool {
+	if p.tensors[name] == nil {
+		return false
+	}
+	for i := range p.ops {
+		switch o := &p.ops[i]; {
+		case slices.Contains(o.in, name):
+			return true
+		case o.out == name:
+			return false
+		}
+	}
+	return true
 }
 
 // A machine holds the values of all tensors during an evaluation.

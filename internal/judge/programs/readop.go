@@ -175,8 +175,9 @@ func (p *Program) uses(late bool) (written, read map[string]int) {
 	return written, read
 }
 
-// isResult reports whether a tensor is a result, given the last writes and reads.
+// isResult reports whether a tensor is a result, given the last writes and reads: what is given and
+// overwritten always is.
 func (p *Program) isResult(name string, written, read map[string]int) bool {
 	kept := p.tensors[name] != nil && p.tensors[name].keep
-	return written[name] > 0 && (kept || read[name] <= written[name])
+	return written[name] > 0 && (kept || read[name] <= written[name] || p.isGiven(name))
 }

@@ -157,7 +157,7 @@ func (r *result) count(low *program.Lowered) {
 func inputs(s *schedule.Schedule, given reference.Tensors) programs.Inputs {
 	list := programs.Inputs{}
 	for i := range s.Tensors {
-		if s.Tensors[i].Role == schedule.Given {
+		if s.Tensors[i].Role.IsGiven() {
 			list[s.Tensors[i].Name] = given[i]
 		}
 	}

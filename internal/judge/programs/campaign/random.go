@@ -162,15 +162,16 @@ func (a *author) begin() op {
 }
 
 // result returns the tensor that an op writes: a new one, perhaps declared, or an existing one. It
-// is inPlace if that is allowed.
+// is inPlace if that is allowed, which may be given.
 func (a *author) result(shape []int64, typ string, inPlace *kind) string {
 	same := func(k *kind) bool {
-		return k.written && !k.ragged && k.typ == typ && slices.Equal(k.shape, shape)
+		return !k.ragged && k.typ == typ && slices.Equal(k.shape, shape)
 	}
 	if inPlace != nil && same(inPlace) && !a.gradient && a.chance(3) {
 		return inPlace.name
 	}
-	if k := a.any(same); k != nil && !a.gradient && a.chance(8) {
+	written := func(k *kind) bool { return k.written && same(k) }
+	if k := a.any(written); k != nil && !a.gradient && a.chance(8) {
 		return k.name
 	}
 	name := fmt.Sprintf("t%d", len(a.known))

@@ -45,7 +45,7 @@ func (a *author) kernel() {
 	if x.ragged {
 		o.out = []string{fmt.Sprintf("t%d", len(a.known))}
 	} else {
-		o.out = []string{a.result(shape, x.typ, nil)}
+		o.out = []string{a.result(shape, x.typ, x)}
 	}
 	a.end(o, shape, x.typ, ranks, ragged)
 	if ragged {
