@@ -27,6 +27,9 @@ type partsProof struct {
 	byForm map[string]*provenPart
 	list   []*provenPart // of all distinct parts, in order
 	made   *definition   // what all parts define
+	// isPartly lets ranks lack results: those of other stages of a pipeline. Which have them is
+	// what the whole means (schedule.Meaning).
+	isPartly bool
 }
 
 // A provenPart is the schedule of one or more equal parts, with its proof.
@@ -65,6 +68,7 @@ func (p *partsProof) holds(o Options) bool {
 // it: the program has to be proven on all of its ranks.
 func VerifyFolded(s *schedule.Schedule, slots int) bool {
 	p := newPartsProof(s, s.Parts())
+	p.isPartly = s.Means != nil
 	return p.known() && p.holds(Options{Slots: slots})
 }
 
@@ -202,8 +206,12 @@ func (p *partsProof) defined() bool {
 			return false
 		}
 	}
+	isOpen := open
+	if p.isPartly {
+		isOpen = func(g seg) bool { return g.v == spoilt }
+	}
 	for _, b := range v.results {
-		if slices.ContainsFunc(v.everywhere(d.all, b), open) {
+		if slices.ContainsFunc(v.everywhere(d.all, b), isOpen) {
 			return false
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // Barriers returns the numbers of the parts, from 1 on, at which an epoch can begin. On every rank,
 // these and all later parts begin when all earlier ones have ended there. It follows what parts
-// wait for, directly or through others. Where very many parts run concurrently, it may miss some.
+// wait for, directly or through others.
 func (s *Schedule) Barriers() []int {
 	open := make([]bool, len(s.parts)+1) // by part: no epoch begins here
 	for rank := range s.Spec.Ranks {
@@ -29,63 +29,70 @@ func (s *Schedule) Barriers() []int {
 	return borders
 }
 
-// mostOpenParts bounds the parts that a closure lists one by one.
-const mostOpenParts = 64
-
-// A closure is the set of parts that a part waits for on a rank, directly or through others: the
-// first so many there, and some more.
-type closure struct {
-	first int
-	more  []int // ascending
+// An ordering holds which parts of a rank wait for which others, directly or through others. Parts
+// of one stream follow each other. So of each stream it is enough to know the last part that is
+// waited for: a vector clock (Fidge, 1988; Mattern, 1989).
+type ordering struct {
+	number  []int     // of the parts with lanes on the rank, in order; below they are their indices
+	streams [][]int32 // the parts of each stream
+	// ended has, for each part and stream, the last part that it waits for; −1 for none.
+	ended [][]int32
 }
 
-// with adds a part, and that part's own closure.
-func (c *closure) with(part int, of *closure) {
-	c.first = max(c.first, of.first)
-	for _, n := range append(slices.Clone(of.more), part) {
-		if at, there := slices.BinarySearch(c.more, n); !there && n >= c.first {
-			c.more = slices.Insert(c.more, at, n)
-		}
-	}
-	for len(c.more) > 0 && c.more[0] <= c.first {
-		if c.more[0] == c.first {
-			c.first++
-		}
-		c.more = c.more[1:]
-	}
-	c.more = c.more[:min(len(c.more), mostOpenParts)]
-}
-
-// closuresOn returns the closures of the parts with lanes on a rank, and the numbers of these
-// parts.
-func (s *Schedule) closuresOn(rank int) (all []closure, number []int) {
-	at := map[int]int{}
+// orderingOn returns the ordering of a rank's parts.
+func (s *Schedule) orderingOn(rank int) *ordering {
+	o, at := &ordering{}, make([]int32, len(s.parts))
+	streams := map[int32]int{} // by number
+	of := make([]int, len(s.parts))
 	for i := range s.parts {
 		p := &s.parts[i]
 		place := p.placeOf(rank)
 		if place < 0 || p.lanes[place] == 0 {
 			continue
 		}
-		var c closure
-		for _, before := range p.waits[place] {
-			c.with(at[before], &all[at[before]])
+		stream, known := streams[p.Stream]
+		if !known {
+			stream = len(o.streams)
+			streams[p.Stream], o.streams = stream, append(o.streams, nil)
 		}
-		at[i] = len(all)
-		all, number = append(all, c), append(number, i)
+		ended := slices.Repeat([]int32{-1}, len(o.streams))
+		for _, before := range p.waits[place] {
+			for k, last := range o.ended[at[before]] {
+				ended[k] = max(ended[k], last)
+			}
+			ended[of[before]] = max(ended[of[before]], at[before])
+		}
+		at[i], of[i] = int32(len(o.number)), stream
+		o.streams[stream] = append(o.streams[stream], at[i])
+		o.number, o.ended = append(o.number, i), append(o.ended, ended)
 	}
-	return all, number
+	return o
 }
 
-// Unordered visits the pairs of parts that are unordered on a rank. Where very many run
-// concurrently, it visits further pairs too. It stops when visit returns false.
+// after returns the parts of a stream that a part does not wait for.
+func (o *ordering) after(part, stream int) []int32 {
+	list, last := o.streams[stream], int32(-1)
+	if stream < len(o.ended[part]) {
+		last = o.ended[part][stream]
+	}
+	from, _ := slices.BinarySearch(list, last+1)
+	return list[from:]
+}
+
+// Unordered visits the pairs of parts that are unordered on a rank. It stops when visit returns
+// false.
 func (s *Schedule) Unordered(visit func(rank, earlier, part int) bool) {
 	for rank := range s.Spec.Ranks {
-		all, number := s.closuresOn(rank)
-		for n := range all {
-			for m := all[n].first; m < n; m++ {
-				if _, waits := slices.BinarySearch(all[n].more, m); !waits &&
-					!visit(rank, number[m], number[n]) {
-					return
+		o := s.orderingOn(rank)
+		for n := range o.number {
+			for stream := range o.streams {
+				for _, m := range o.after(n, stream) {
+					if int(m) >= n {
+						break
+					}
+					if !visit(rank, o.number[m], o.number[n]) {
+						return
+					}
 				}
 			}
 		}
@@ -94,16 +101,20 @@ func (s *Schedule) Unordered(visit func(rank, earlier, part int) bool) {
 
 // openOn marks the parts at which no epoch can begin because of a rank.
 func (s *Schedule) openOn(rank int, open []bool) {
-	all, number := s.closuresOn(rank)
-	least := len(all) // number of first parts that every part from here on waits for
-	for n := len(all) - 1; n >= 0; n-- {
-		least = min(least, all[n].first)
+	o := s.orderingOn(rank)
+	least := len(o.number) // number of first parts that every part from here on waits for
+	for n := len(o.number) - 1; n >= 0; n-- {
+		for stream := range o.streams {
+			if left := o.after(n, stream); len(left) > 0 {
+				least = min(least, int(left[0]))
+			}
+		}
 		if least < n {
 			from := 0
 			if n > 0 {
-				from = number[n-1] + 1
+				from = o.number[n-1] + 1
 			}
-			for k := from; k <= number[n]; k++ {
+			for k := from; k <= o.number[n]; k++ {
 				open[k] = true
 			}
 		}
