@@ -60,6 +60,8 @@ type backward struct {
 	behind []Op             // all of them, including issued ones
 	has    map[string]bool  // complete gradients, and what ops after them write
 	ended  bool             // all gradients are complete
+
+	writers map[string][]int // of a tensor, once asked for: ops of the forward pass
 }
 
 // withBackward returns the program followed by its backward pass, with notes on tensors without
@@ -271,13 +273,15 @@ func (b *backward) clash(tensor, why string) error {
 }
 
 // writtenBy lists the ops of the forward pass that write a tensor.
-func (b *backward) writtenBy(name string) (list []int) {
-	for i := range b.ops {
-		if b.ops[i].Out == name {
-			list = append(list, i)
+func (b *backward) writtenBy(name string) []int {
+	if b.writers == nil {
+		b.writers = map[string][]int{}
+		for i := range b.ops {
+			out := b.ops[i].Out
+			b.writers[out] = append(b.writers[out], i)
 		}
 	}
-	return list
+	return b.writers[name]
 }
 
 // backwards returns the order in which ops are differentiated: the opposite one. For one forward,

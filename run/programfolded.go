@@ -81,7 +81,8 @@ func digitsOf(p *scenarios.ProgramPoint) symmetry.Group {
 	var whole []row
 	for _, r := range slices.Compact(rows) {
 		for _, b := range []int{r.apart, r.apart * r.size} {
-			if !slices.ContainsFunc(whole, func(r row) bool { return r.apart < b && b < r.apart*r.size }) {
+			divides := func(w row) bool { return w.apart < b && b < w.apart*w.size }
+			if !slices.ContainsFunc(whole, divides) {
 				borders = append(borders, b)
 			}
 		}

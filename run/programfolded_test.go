@@ -91,7 +91,7 @@ func foldable(rng *rand.Rand) string {
 // much, and is proven where that is, by every symmetry by which it can be folded.
 func TestFoldedPrograms(t *testing.T) {
 	folds, proven, represented := 0, 0, map[int]int{}
-	for seed := range tier.Of(60, 600) {
+	for seed := range tier.Of(60, 200) {
 		text := foldable(rand.New(rand.NewPCG(uint64(seed), 5)))
 		s, err := Load("random", []byte(text), LoadOptions{})
 		require.NoError(t, err, text)
