@@ -60,8 +60,8 @@ func lowerFolded(r *runner, p *scenarios.ProgramPoint) (*program.Lowered,
 }
 
 // digitsOf returns the digits of ranks by which the teams of a program's groups differ: of nodes of
-// 8 with a group a node and one a rail, the node and the rank in it. Teams that are not evenly apart
-// have none. A digit of a larger team is not divided for a smaller one.
+// 8 with a group a node and one a rail, the node and the rank in it. Teams whose ranks are not
+// evenly apart have none. A digit of a larger team is not divided for a smaller one.
 func digitsOf(p *scenarios.ProgramPoint) symmetry.Group {
 	ranks := p.Topology.Ranks
 	type row struct{ apart, size int }
