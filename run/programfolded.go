@@ -48,13 +48,12 @@ func lowerFolded(r *runner, p *scenarios.ProgramPoint) (*program.Lowered,
 		}
 		low, chosen, err := lowerBy(r, p, nil, alike)
 		var cannot *schedule.NotFolded
-		if errors.As(err, &cannot) {
-			continue
+		switch {
+		case err == nil && sim.Foldable(low.Schedule, env) == nil:
+			return low, chosen, nil
+		case err != nil && !errors.As(err, &cannot): // it is of all ranks
+			return r.lower(p, nil)
 		}
-		if err == nil && sim.Foldable(low.Schedule, env) != nil {
-			continue
-		}
-		return low, chosen, err
 	}
 	return r.lower(p, nil)
 }

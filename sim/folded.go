@@ -11,7 +11,7 @@ import (
 // A folded schedule (schedule.ComposeFolded) has one rank of each class of equal ones. Each of its
 // messages stands for one of every rank of the class, each on links of its own. So the event engine
 // simulates it as it is, on the links that stand for those that a translation takes them to
-// (model.Network.Fold): what happens on a rank happens on all of its class at the same time.
+// (model.NewFoldedNetwork): what happens on a rank happens on all of its class at the same time.
 //
 // Under fluid sharing, no port decides what comes first. Under FIFO it does, and ports are not the
 // same from every rank: such a run is refused.

@@ -18,7 +18,7 @@ type links struct {
 	orbits int
 
 	moves    bool // the network knows of the symmetry
-	byAnchor map[seen]int32
+	byAnchor map[model.Alikeness]int32
 	places   []place // of each orbit
 
 	// Otherwise, what has been found.
@@ -38,10 +38,6 @@ type links struct {
 	all, here []int32           // routes: of all elements, and of the representative
 	ordered   map[[4]int32]bool // ports, of links of orbits
 }
-
-// seen is a link's anchor, where its rank is the representative: what all links of an orbit have in
-// common.
-type seen struct{ kind, class, to, far int32 }
 
 // place locates a link of an orbit: hop is its index on the route from src to dst, and number its
 // number in the orbit.
@@ -63,7 +59,7 @@ func newLinks(sym *symmetry.Subgroup, g *topology.Graph, moves bool) *links {
 	l := &links{sym: sym, graph: g, moves: moves, byLinks: map[[2]int32]int32{},
 		ordered: map[[4]int32]bool{}}
 	if l.moves {
-		l.byAnchor = map[seen]int32{}
+		l.byAnchor = map[model.Alikeness]int32{}
 		return l
 	}
 	l.orbit, l.number = make([]int32, g.NumLinks()), make([]int32, g.NumLinks())
@@ -171,8 +167,8 @@ func (l *links) place(link int32, p place) (orbit, number int32) {
 	if !l.moves {
 		return l.orbit[link], l.number[link]
 	}
-	s, number := l.see(link)
-	p.number, p.isPair = number, s.to >= 0
+	s, number := model.AlikenessOf(l.graph, l.sym, link)
+	p.number, p.isPair = number, s.To >= 0
 	orbit, ok := l.byAnchor[s]
 	if !ok {
 		orbit = int32(len(l.places))
@@ -182,21 +178,6 @@ func (l *links) place(link int32, p place) (orbit, number int32) {
 		l.append(link)
 	}
 	return orbit, p.number
-}
-
-// see returns what a link's anchor has in common with those of its orbit, and the link's number in
-// the orbit.
-//
-// REQUIRES: the network knows of the symmetry.
-func (l *links) see(link int32) (s seen, number int32) {
-	a := l.graph.Anchor(link)
-	s = seen{kind: a.Kind, to: -1}
-	s.class, number = l.sym.Place(a.Rank)
-	if a.To >= 0 {
-		to, far := l.sym.Place(a.To)
-		s.to, s.far = to, l.sym.Sub(far, number)
-	}
-	return s, number
 }
 
 // append adds the link that stands for an orbit.

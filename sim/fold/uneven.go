@@ -292,7 +292,7 @@ func (q *uneven) findChanges() {
 		return
 	}
 	for _, link := range changes {
-		s, number := net.see(link)
+		s, number := model.AlikenessOf(net.graph, net.sym, link)
 		orbit, isUsed := net.byAnchor[s]
 		if !isUsed {
 			continue

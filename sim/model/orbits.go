@@ -8,23 +8,25 @@ import (
 	"collsim/topology"
 )
 
-// An orbitKey holds what links have in common that a symmetry takes to each other: the kind of
+// An Alikeness holds what links have in common that a symmetry takes to each other: the kind of
 // their Anchor, the class of its rank, and for a link between two ranks the class of the other one
-// and how far away that is.
-type orbitKey struct{ kind, class, to, far int32 }
+// (else −1) and how far away that is.
+type Alikeness struct{ Kind, Class, To, Far int32 }
 
-// keyOf returns the orbit of a link, and its number there.
+// AlikenessOf returns what a link has in common with those of its orbit, and the number of the
+// translation that takes the link of the class's representative to it.
 //
-// REQUIRES: the symmetry moves the network into itself.
-func keyOf(g *topology.Graph, alike *symmetry.Subgroup, link int32) (key orbitKey, number int32) {
-	a := g.Anchor(link)
-	key = orbitKey{kind: a.Kind, to: -1}
-	key.class, number = alike.Place(a.Rank)
-	if a.To >= 0 {
-		to, far := alike.Place(a.To)
-		key.to, key.far = to, alike.Sub(far, number)
+// REQUIRES: the symmetry moves the network, but for its Changes, into itself.
+func AlikenessOf(g *topology.Graph, alike *symmetry.Subgroup, link int32) (a Alikeness,
+	number int32) {
+	anchor := g.Anchor(link)
+	a = Alikeness{Kind: anchor.Kind, To: -1}
+	a.Class, number = alike.Place(anchor.Rank)
+	if anchor.To >= 0 {
+		to, far := alike.Place(anchor.To)
+		a.To, a.Far = to, alike.Sub(far, number)
 	}
-	return key, number
+	return a, number
 }
 
 // IsMoved reports whether a network is known to be moved into itself by a symmetry of all its
@@ -41,7 +43,7 @@ func IsMoved(g *topology.Graph, alike *symmetry.Subgroup) bool {
 // for; so what crosses the link that stands for an orbit is what crosses each of its links.
 type orbits struct {
 	alike   *symmetry.Subgroup
-	stands  map[orbitKey]int32
+	stands  map[Alikeness]int32
 	byRanks flat.Table // routes, by ranks of the network
 }
 
@@ -52,7 +54,7 @@ type orbits struct {
 func NewFoldedNetwork(g *topology.Graph, alike *symmetry.Subgroup) Network {
 	n := Network{graph: g, Wires: int32(g.NumLinks()), Links: make([]Link, g.NumLinks()),
 		byRanks: flat.NewTable(), byKey: flat.NewTable(),
-		orbits: &orbits{alike, map[orbitKey]int32{}, flat.NewTable()}}
+		orbits: &orbits{alike, map[Alikeness]int32{}, flat.NewTable()}}
 	for i := range n.Links {
 		l := g.Base(int32(i))
 		n.Links[i] = Link{Bandwidth: l.Bandwidth, Latency: l.Latency, Key: PortKey(l.Port)}
@@ -84,7 +86,7 @@ func (n *Network) routeAcross(src, dst, across int32) int32 {
 	first := len(n.Hops)
 	n.Hops = n.graph.Route(int(here), int(there), n.Hops)
 	for i, link := range n.Hops[first:] {
-		of, _ := keyOf(n.graph, alike, link)
+		of, _ := AlikenessOf(n.graph, alike, link)
 		stands, known := n.orbits.stands[of]
 		if !known {
 			stands = link

@@ -78,7 +78,7 @@ func (b *gradients) prepare() error {
 		if !b.need[name] || !b.isResult(name, written, read) {
 			continue
 		}
-		given, err := b.given(name+gradientSuffix, b.types[name], b.shapes[name])
+		given, err := b.given(name+gradientSuffix, b.types[name], b.shapeGiven(name))
 		if err != nil {
 			return err
 		}
@@ -90,6 +90,20 @@ func (b *gradients) prepare() error {
 		}
 	}
 	return nil
+}
+
+// shapeGiven returns the shape of the gradient that is given of a result. Where no rank that writes
+// the result has as many rows as its shape, the gradient has that many, and the rest is not used.
+func (b *gradients) shapeGiven(name string) []int64 {
+	shape, data := b.shapes[name], b.inputs[name+gradientSuffix]
+	if len(shape) == 0 || len(data) == 0 {
+		return shape
+	}
+	row := elements(shape[1:]) * int64(b.types[name].width)
+	if row > 0 && int64(len(data[0])) > elements(shape)*int64(b.types[name].width) {
+		return with(shape, 0, int64(len(data[0]))/row)
+	}
+	return shape
 }
 
 // contribute adds to the gradient of a tensor on a rank.
