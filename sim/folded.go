@@ -23,6 +23,7 @@ func runFolded(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 	if why := notAlike(s, &env, o); why != "" {
 		return nil, &NotFolded{Why: why}
 	}
+	env.Orbits = model.NewOrbits(env.Graph, s.Alike)
 	totals, parts := inEpochs(s, &env, o.Parts)
 	if totals == nil {
 		var log *model.Log

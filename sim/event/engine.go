@@ -90,8 +90,8 @@ type job struct {
 
 func newJob(s *schedule.Schedule, env *model.Env) job {
 	j := job{rules: model.NewRules(s, env), isFluid: env.Sharing == model.Fluid}
-	if s.Alike != nil {
-		j.network = model.NewFoldedNetwork(env.Graph, s.Alike)
+	if env.Orbits != nil {
+		j.network = model.NewFoldedNetwork(env.Graph, env.Orbits)
 	} else {
 		j.network = model.NewNetwork(env.Graph)
 	}

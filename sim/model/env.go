@@ -35,6 +35,8 @@ type Env struct {
 	Faults []Fault
 	// FreeCompute makes compute steps cost nothing but the overhead, for what-if questions.
 	FreeCompute bool
+	// Orbits are those of Graph, for a folded schedule; its ranks stand for those of Graph.
+	Orbits *Orbits
 	// Progress is called now and then with the number of sub-steps that have ended, by engines that
 	// simulate every rank; nil is not called. An engine that begins anew counts anew.
 	Progress func(steps int64)

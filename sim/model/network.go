@@ -19,7 +19,7 @@ type Network struct {
 	graph          *topology.Graph
 	isCrossed      bool // messages cross the memories of both ends
 	byRanks, byKey flat.Table
-	orbits         *orbits // of a folded schedule
+	orbits         *Orbits // of a folded schedule
 }
 
 // Link is a link with the time that it takes for bytes.

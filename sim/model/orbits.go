@@ -38,28 +38,43 @@ func IsMoved(g *topology.Graph, alike *symmetry.Subgroup) bool {
 		})
 }
 
-// orbits finds the link that stands for all that a symmetry takes to each other: the first of them
-// that a route crosses. Messages of a rank cross other links than those of the ranks that it stands
-// for; so what crosses the link that stands for an orbit is what crosses each of its links.
-type orbits struct {
-	alike   *symmetry.Subgroup
-	stands  map[Alikeness]int32
-	byRanks flat.Table // routes, by ranks of the network
+// Orbits has one link for all that a symmetry takes to each other. Messages of a rank cross other
+// links than those of the ranks that it stands for. So what crosses the link of an orbit is what
+// crosses each of its links.
+type Orbits struct {
+	alike  *symmetry.Subgroup
+	links  []Link
+	number map[Alikeness]int32 // in links
 }
 
-// NewFoldedNetwork returns the network of a folded schedule: of its routes, each link is the one
-// that stands for its orbit. The graph is not listed for it.
+// NewOrbits finds the orbits of a network's links.
 //
 // REQUIRES: IsMoved.
-func NewFoldedNetwork(g *topology.Graph, alike *symmetry.Subgroup) Network {
-	n := Network{graph: g, Wires: int32(g.NumLinks()), Links: make([]Link, g.NumLinks()),
-		byRanks: flat.NewTable(), byKey: flat.NewTable(),
-		orbits: &orbits{alike, map[Alikeness]int32{}, flat.NewTable()}}
-	for i := range n.Links {
-		l := g.Base(int32(i))
-		n.Links[i] = Link{Bandwidth: l.Bandwidth, Latency: l.Latency, Key: PortKey(l.Port)}
+func NewOrbits(g *topology.Graph, alike *symmetry.Subgroup) *Orbits {
+	o := &Orbits{alike: alike, number: map[Alikeness]int32{}}
+	for i := range int32(g.NumLinks()) {
+		a, number := AlikenessOf(g, alike, i)
+		if number != 0 {
+			continue
+		}
+		l := g.Base(i)
+		o.number[a] = int32(len(o.links))
+		o.links = append(o.links, Link{Bandwidth: l.Bandwidth, Latency: l.Latency})
 	}
-	return n
+	return o
+}
+
+// of returns the number of a link's orbit.
+func (o *Orbits) of(g *topology.Graph, link int32) int32 {
+	a, _ := AlikenessOf(g, o.alike, link)
+	return o.number[a]
+}
+
+// NewFoldedNetwork returns the network of a folded schedule: its links are orbits of a graph's. The
+// graph is not listed for it.
+func NewFoldedNetwork(g *topology.Graph, o *Orbits) Network {
+	return Network{graph: g, Wires: int32(len(o.links)), Links: slices.Clone(o.links),
+		byRanks: flat.NewTable(), byKey: flat.NewTable(), orbits: o}
 }
 
 // RouteTagged returns the number of the route of a connection between two ranks, with a tag. In a
@@ -73,12 +88,12 @@ func (n *Network) RouteTagged(src, dst, tag int32) int32 {
 }
 
 // routeAcross returns the number of the route from a rank of a folded schedule to what a
-// translation takes another one to. Its links are those that stand for all of their orbits.
+// translation takes another one to.
 func (n *Network) routeAcross(src, dst, across int32) int32 {
 	alike := n.orbits.alike
 	here, there := alike.Reps[src], alike.Rank(dst, across)
 	key := uint64(here)<<32 | uint64(there)
-	if r := n.orbits.byRanks.Find(key); r >= 0 {
+	if r := n.byKey.Find(key); r >= 0 { // there is no multimem, whose trees are in it
 		return r
 	}
 	from := int32(len(n.Hops))
@@ -86,18 +101,12 @@ func (n *Network) routeAcross(src, dst, across int32) int32 {
 	first := len(n.Hops)
 	n.Hops = n.graph.Route(int(here), int(there), n.Hops)
 	for i, link := range n.Hops[first:] {
-		of, _ := AlikenessOf(n.graph, alike, link)
-		stands, known := n.orbits.stands[of]
-		if !known {
-			stands = link
-			n.orbits.stands[of] = link
-		}
-		n.Hops[first+i] = stands
+		n.Hops[first+i] = n.orbits.of(n.graph, link)
 	}
 	n.cross(dst)
 	number := n.add(src, dst, from)
 	n.Routes[number].Across = across
-	n.orbits.byRanks.Put(key, number)
+	n.byKey.Put(key, number)
 	return number
 }
 
