@@ -22,12 +22,14 @@ func (sc *scope) call(spec *collective.Spec) {
 	for _, rank := range sc.fold.Seats {
 		in = append(in, cut(sc.read(schedule.Input, rank), 0, spec.In(rank)))
 	}
+	of := *spec
+	of.InPlace = false // the operand is read before the result is written
 	for _, rank := range sc.fold.Seats {
 		n := spec.Out(rank)
 		if n == 0 {
 			continue
 		}
-		call := sc.f.callOf(foldedCall{spec.Key(), rank, sc.fold})
+		call := sc.f.callOf(foldedCall{of.Key(), rank, sc.fold})
 		op := kernel.Op{Kind: kernel.Opaque, Out: spec.Type, N: -1 - int64(call)}
 		sc.write(schedule.Output, rank, 0, sc.f.rowwise(op, 1, n, make([]operand, 1), in))
 	}
