@@ -87,9 +87,8 @@ func (b *backward) flowsOfCall(i int, has func(rank int) bool) (list []flow) {
 		}
 		if n := len(list); n > 0 && list[n-1].from == f.from {
 			g := &list[n-1]
-			g.teams = append(g.teams, team)
-			g.ranks = b.once(slices.Concat(g.ranks, f.ranks))
-			g.touched = b.once(slices.Concat(g.touched, f.touched))
+			g.teams, g.ranks = append(g.teams, team), slices.Concat(g.ranks, f.ranks)
+			g.touched = slices.Concat(g.touched, f.touched)
 			continue
 		}
 		list = append(list, f)
