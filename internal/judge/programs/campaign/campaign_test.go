@@ -8,12 +8,12 @@ import (
 	"collsim/internal/tier"
 )
 
-// TestCampaign lowers random programs by random passes, 2,000 times in the long tier. None may be
+// TestCampaign lowers random programs by random passes, 1,000 times in the long tier. None may be
 // refused that is not without passes, break the proof or the numbers, or give another digest than
 // the judge's; nearly all are compared, and every pass has done something in many.
 func TestCampaign(t *testing.T) {
 	c := contest{seed: 1, each: 4, every: 20}
-	n := tier.Raced(20, 400, 2000)
+	n := tier.Raced(20, 250, 1000)
 	sum := c.run(0, n, func(_ int, r *result) {
 		for i := range r.failures {
 			f := r.failures[i].shrink()
