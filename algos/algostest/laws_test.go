@@ -49,7 +49,7 @@ func draw(s subject, ranks, count, turn int, options [3]int) trial {
 		c.options = algos.Options{Channels: options[0], Slices: options[1]}
 	}
 	if len(s.Params) > 0 && s.Params[0].Name == "segment" {
-		c.options.Params = []algos.Param{{Name: "segment", Value: fmt.Sprint(8 * options[2])}}
+		c.options.Params = []algos.Param{{Name: "segment", Value: fmt.Sprint(8 * (1 + options[2]))}}
 	}
 	return c
 }

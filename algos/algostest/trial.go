@@ -147,7 +147,7 @@ func modifiers(a algos.Algorithm, count int64) []algos.Options {
 		}
 		var cut []algos.Options
 		for i, o := range list {
-			bytes := max(8, 8*count/int64(2+3*i))
+			bytes := max(16, 8*count/int64(2+3*i)) // an element of any type
 			o.Params = []algos.Param{{Name: "segment", Value: fmt.Sprint(bytes)}}
 			cut = append(cut, o)
 		}
