@@ -7,8 +7,6 @@
 #define JOIN(a, b) JOIN_(a, b)
 
 // Floats are read as float64, which holds them all, integers as 64 bits with their sign extended.
-typedef struct { u64 low, high; } u128; // an element that is moved as it is
-
 FUNCTION double get_float64(const void *p, u64 i) { return ((const double *)p)[i]; }
 FUNCTION void put_float64(void *p, u64 i, double x) { ((double *)p)[i] = quiet64(x); }
 FUNCTION double get_float32(const void *p, u64 i) { return ((const float *)p)[i]; }

@@ -26,6 +26,7 @@ const rowsOfThread = 8
 
 // programOf returns the compiled identity of an operation: everything but shapes and numbers.
 func programOf(o kernel.Op) kernelName {
+	o = inNumbers(o)
 	o.In, o.N, o.Axis, o.Time, o.Factor = kernel.Shape{}, 0, 0, 0, 0
 	o.Attributes = kernel.Op{}.Attributes // the cost of an opaque one
 	return kernelName{program: o}
