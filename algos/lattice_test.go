@@ -58,7 +58,8 @@ func TestRadices(t *testing.T) {
 	}
 }
 
-// TestLatticeErrors holds what is told of sizes that are none, or not those of the ranks.
+// TestLatticeErrors: sizes that are no numbers, or whose product is not the number of ranks, are
+// refused by name.
 func TestLatticeErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"4x0":      `multi-level: levels = "4x0": sizes as in 8x4, or balanced, are expected`,

@@ -231,7 +231,7 @@ func (s Spec) WithCount(n int64) Spec {
 }
 
 // InComponents returns the same collective of components: of two floats for each complex number,
-// which is what torch makes of it (view_as_real). Collectives of other types are returned as they
+// as torch does it (view_as_real). Collectives of other types are returned as they
 // are.
 func (s Spec) InComponents() Spec {
 	each := int64(s.Type.Components())

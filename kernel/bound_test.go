@@ -29,8 +29,8 @@ func TestBoundsOfLongSums(t *testing.T) {
 	}
 }
 
-// TestBoundOfWelford: Welford's moments in float32, of rows far from 0, are within the bound; and
-// so is what a result becomes of operands that are off by as much as is said.
+// TestBoundOfWelford: Welford's moments in float32, of rows far from 0, are within the bound;
+// results of operands that are off by as much as is said are, too.
 func TestBoundOfWelford(t *testing.T) {
 	const n = 500
 	o, err := Parse("layer_norm 1x500:float32->1x500:float32")

@@ -23,16 +23,16 @@ func (x *plan) chosenFor(r *resolved, spec collective.Spec, team []int, symmetri
 	if d := x.guide.Decided; d != nil && r.phase == backwardPass && d.Backward[r.Name] != "" {
 		algorithm = d.Backward[r.Name]
 	}
-	key := fmt.Sprint(spec.Key(), algorithm, team, symmetric, r.phase)
-	if c, ok := x.chosen[key]; ok {
-		return c, nil
-	}
-	if x.folding != nil {
+	if x.folding != nil { // teams of other ranks may be folded to the same ones
 		folded, err := x.seat(team)
 		if err != nil {
 			return Chosen{}, err
 		}
 		team = folded.of
+	}
+	key := fmt.Sprint(spec.Key(), algorithm, team, symmetric, r.phase)
+	if c, ok := x.chosen[key]; ok {
+		return c, nil
 	}
 	c, err := x.guide.Choose(spec, algorithm, team, symmetric)
 	// the algorithm does not do that kind

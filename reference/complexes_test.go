@@ -109,7 +109,7 @@ func planeOf(elements []byte, k int) []byte {
 	return plane
 }
 
-// TestComplexFindings: a mismatch is told of the complex number, with the part that is wrong, and a
+// TestComplexFindings: a mismatch names the complex number, with the part that is wrong, and a
 // smaller count that fits into memory is one of whole numbers.
 func TestComplexFindings(t *testing.T) {
 	a, err := algos.Find(collective.AllReduce, "ring")

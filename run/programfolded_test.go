@@ -163,3 +163,58 @@ func withoutOrder(t *testing.T, s *schedule.Schedule) *schedule.Schedule {
 	bare.Means = s.Means
 	return bare
 }
+
+// TestFoldedAlike: two groups whose teams are folded to the same ranks have schedules of their own,
+// each as its links are.
+func TestFoldedAlike(t *testing.T) {
+	const text = `
+[topology]
+nodes = 4
+[topology.node]
+preset = "switch"
+ranks = 4
+bandwidth = "450 GB/s"
+latency = "500 ns"
+[topology.network]
+preset = "rails"
+bandwidth = "25 GB/s"
+latency = "1 us"
+[device]
+preset = "h100-sxm"
+[[program.group]]
+name = "tp"
+ranks = "node"
+[[program.group]]
+name = "dp"
+ranks = "rail"
+[[program.tensor]]
+name = "x"
+shape = [3603600, 4]
+[[program.op]]
+name = "a"
+call = "all_reduce"
+algorithm = "ring"
+in = "x"
+out = "y"
+group = "tp"
+[[program.op]]
+name = "b"
+call = "all_reduce"
+algorithm = "ring"
+in = "y"
+out = "z"
+group = "dp"
+`
+	s, err := Load("two groups", []byte(text), LoadOptions{})
+	require.NoError(t, err)
+	r, p := &runner{s: s}, s.Programs[0]
+	require.NoError(t, r.enter(p.Point))
+	whole, _, err := r.lower(p, nil)
+	require.NoError(t, err)
+	folded, _, err := lowerBy(r, p, nil, symmetry.NewSubgroup(symmetry.Group{4, 4}, []int32{1, 1}))
+	require.NoError(t, err)
+	require.NotEqual(t, whole.Ops[0].Became, whole.Ops[1].Became)
+	for i := range whole.Ops {
+		require.Equal(t, whole.Ops[i].Became, folded.Ops[i].Became)
+	}
+}
