@@ -124,9 +124,10 @@ type lookup struct {
 	*Program
 	tensors       []Tensor // declared, and then those that ops write
 	ops           []resolved
-	byName        map[string]int  // of tensors
-	written, read map[string]int  // by tensor: the last op that writes it, and the last that reads it
-	updated       map[string]bool // given tensors that ops overwrite
+	byName        map[string]int   // of tensors
+	written, read map[string]int   // by tensor: the last op that writes it, and the last that reads it
+	updated       map[string]bool  // given tensors that ops overwrite
+	ranks         map[string][]int // of groups
 }
 
 // resolved is an op with its tensors.
@@ -138,6 +139,7 @@ type resolved struct {
 	// shares, unless nil, are the kernels of groups of ranks whose operands have different lengths.
 	shares []share
 	teams  [][]int
+	ranks  []int // of all teams, in order
 	in     []Tensor
 	out    Tensor // without a name if there is none
 	reader string // of an opaque kernel: the op that its result's shape follows from; mostly none
@@ -176,29 +178,44 @@ func (p *Program) Validate() error {
 	return err
 }
 
-// resolve resolves the names of ops, including the backward pass if there is one.
-func (p *Program) resolve() (*lookup, error) { return p.resolveIn(p.Order) }
+// resolve resolves the names of ops, including the backward pass if there is one, in their order.
+func (p *Program) resolve() (*lookup, error) {
+	l, _, err := p.resolveBoth()
+	return l, err
+}
 
-// resolveIn resolves as resolve does, with the ops in a given order.
-func (p *Program) resolveIn(order Order) (*lookup, error) {
+// resolveBoth resolves the names of ops, including the backward pass if there is one: in the order
+// that the program asks for, and as written, which mostly is the same.
+func (p *Program) resolveBoth() (ordered, asWritten *lookup, err error) {
 	listed, err := p.waited()
 	if err == nil {
 		listed, err = listed.listed()
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	q := listed
 	if p.Gradient {
 		if q, err = listed.withBackward(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	if order != AsWritten {
-		if q, err = listed.ordered(q); err != nil {
-			return nil, err
-		}
+	if p.Order == AsWritten {
+		ordered, err = q.lookUp()
+		return ordered, ordered, err
 	}
+	turns, err := listed.ordered(q)
+	if err == nil {
+		ordered, err = turns.lookUp()
+	}
+	if err == nil {
+		asWritten, err = q.lookUp()
+	}
+	return ordered, asWritten, err
+}
+
+// lookUp resolves the names of ops, and numbers each as the op of the program that it was made for.
+func (q *Program) lookUp() (*lookup, error) {
 	l, err := q.plain()
 	if err != nil {
 		return nil, sourced(err, q.Ops)
@@ -214,7 +231,7 @@ func (p *Program) resolveIn(order Order) (*lookup, error) {
 // plain resolves the names of ops with one result, and finds the types and shapes of their results.
 func (p *Program) plain() (*lookup, error) {
 	l := &lookup{Program: p, byName: map[string]int{}, written: map[string]int{},
-		read: map[string]int{}, updated: map[string]bool{}}
+		read: map[string]int{}, updated: map[string]bool{}, ranks: map[string][]int{}}
 	if p.Ranks < 1 || len(p.Ops) == 0 {
 		return nil, &Error{-1, -1, "op", "ranks and ops are expected"}
 	}
@@ -299,6 +316,10 @@ func (l *lookup) op(i int) (resolved, error) {
 	var err error
 	if r.teams, err = l.teamsOf(o.Group); err != nil {
 		return fail("group", "%v", err)
+	}
+	if r.ranks = l.ranks[o.Group]; r.ranks == nil {
+		r.ranks = l.ranksOf(r.teams)
+		l.ranks[o.Group] = r.ranks
 	}
 	if o.Call != "" {
 		err = l.resolveCall(&r)
