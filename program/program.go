@@ -124,10 +124,11 @@ type lookup struct {
 	*Program
 	tensors       []Tensor // declared, and then those that ops write
 	ops           []resolved
-	byName        map[string]int   // of tensors
-	written, read map[string]int   // by tensor: the last op that writes it, and the last that reads it
-	updated       map[string]bool  // given tensors that ops overwrite
-	ranks         map[string][]int // of groups
+	byName        map[string]int       // of tensors
+	written, read map[string]int       // by tensor: the last op that writes it, and the last that reads it
+	updated       map[string]bool      // given tensors that ops overwrite
+	ranks         map[string][]int     // of groups
+	kernels       map[string]kernel.Op // of ops, by text, types and shapes
 }
 
 // resolved is an op with its tensors.
@@ -231,7 +232,8 @@ func (q *Program) lookUp() (*lookup, error) {
 // plain resolves the names of ops with one result, and finds the types and shapes of their results.
 func (p *Program) plain() (*lookup, error) {
 	l := &lookup{Program: p, byName: map[string]int{}, written: map[string]int{},
-		read: map[string]int{}, updated: map[string]bool{}, ranks: map[string][]int{}}
+		read: map[string]int{}, updated: map[string]bool{}, ranks: map[string][]int{},
+		kernels: map[string]kernel.Op{}}
 	if p.Ranks < 1 || len(p.Ops) == 0 {
 		return nil, &Error{-1, -1, "op", "ranks and ops are expected"}
 	}
@@ -249,6 +251,7 @@ func (p *Program) plain() (*lookup, error) {
 		l.declare(t)
 	}
 	names := map[string]bool{}
+	l.ops = make([]resolved, 0, len(p.Ops))
 	for i := range p.Ops {
 		o := &p.Ops[i]
 		if names[o.Name] || o.Name == "" {

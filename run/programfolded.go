@@ -39,14 +39,14 @@ func lowerFolded(r *runner, p *scenarios.ProgramPoint) (*program.Lowered,
 	if err := r.enter(p.Point); err != nil {
 		return nil, nil, err
 	}
-	digits := digitsOf(p)
+	digits, of := digitsOf(p), programOf(p, r.s.Name)
 	for _, steps := range symmetry.Subgroups(digits, mostSymmetries, ranks/2) {
 		alike := symmetry.NewSubgroup(digits, steps)
 		env := envOf(p.Point, r.network.graph)
 		if sim.FoldedEnv(&env, alike) != nil {
 			continue
 		}
-		low, chosen, err := lowerBy(r, p, nil, alike)
+		low, chosen, err := lowerBy(r, p, nil, of, alike)
 		var cannot *schedule.NotFolded
 		switch {
 		case err == nil && sim.Foldable(low.Schedule, env) == nil:

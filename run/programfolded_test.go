@@ -113,7 +113,7 @@ func TestFoldedPrograms(t *testing.T) {
 				continue
 			}
 			folded := &ProgramResult{Point: p}
-			folded.Lowered, folded.chosen, err = lowerBy(r, p, nil, alike)
+			folded.Lowered, folded.chosen, err = lowerBy(r, p, nil, programOf(p, r.s.Name), alike)
 			var cannot *schedule.NotFolded
 			if errors.As(err, &cannot) {
 				continue
@@ -211,7 +211,8 @@ group = "dp"
 	require.NoError(t, r.enter(p.Point))
 	whole, _, err := r.lower(p, nil)
 	require.NoError(t, err)
-	folded, _, err := lowerBy(r, p, nil, symmetry.NewSubgroup(symmetry.Group{4, 4}, []int32{1, 1}))
+	folded, _, err := lowerBy(r, p, nil, programOf(p, r.s.Name),
+		symmetry.NewSubgroup(symmetry.Group{4, 4}, []int32{1, 1}))
 	require.NoError(t, err)
 	require.NotEqual(t, whole.Ops[0].Became, whole.Ops[1].Became)
 	for i := range whole.Ops {
