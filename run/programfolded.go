@@ -40,7 +40,9 @@ func lowerFolded(r *runner, p *scenarios.ProgramPoint) (*program.Lowered,
 		return nil, nil, err
 	}
 	digits, of := digitsOf(p), programOf(p, r.s.Name)
-	for _, steps := range symmetry.Subgroups(digits, mostSymmetries, ranks/2) {
+	env := envOf(p.Point, r.network.graph)
+	moves := func(t symmetry.Translation) bool { return of.IsMoved(t) && env.Graph.MovesBut(t) }
+	for _, steps := range symmetry.Subgroups(digits, mostSymmetries, ranks/2, moves) {
 		alike := symmetry.NewSubgroup(digits, steps)
 		env := envOf(p.Point, r.network.graph)
 		if sim.FoldedEnv(&env, alike) != nil {

@@ -106,7 +106,7 @@ func TestFoldedPrograms(t *testing.T) {
 		whole.prove(whole.Lowered.Schedule, p.Sim.Slots)
 		require.Equal(t, Proved, whole.Proof, text)
 		digits := digitsOf(p)
-		for _, steps := range symmetry.Subgroups(digits, mostSymmetries, p.Topology.Ranks/2) {
+		for _, steps := range symmetry.Subgroups(digits, mostSymmetries, p.Topology.Ranks/2, nil) {
 			alike := symmetry.NewSubgroup(digits, steps)
 			env := envOf(p.Point, r.network.graph)
 			if sim.FoldedEnv(&env, alike) != nil {
