@@ -6,7 +6,7 @@
 //
 // From below; a file uses names of its own layer and of those before it.
 //
-//	program: program.go folded.go waitop.go list.go resolve.go layer.go shard.go uses.go
+//	program: program.go lookup.go folded.go waitop.go list.go resolve.go layer.go shard.go uses.go
 //	gradients: gradient.go gradientkernel.go gradientnone.go gradientop.go gradientorder.go
 //	  gradientsum.go
 //	order: order.go

@@ -202,8 +202,8 @@ func (t *turns) turnsOf(stages int) [][]*turn {
 	return list
 }
 
-// alternate returns the turns of a stage: forward passes that it is ahead, then one backward and one
-// forward in turn.
+// alternate returns the turns of a stage: so many forward passes ahead, then one more and one
+// backward in turn.
 func alternate(forward, backward []*turn, ahead int) []*turn {
 	ahead = min(ahead, len(forward))
 	list := slices.Clone(forward[:ahead])

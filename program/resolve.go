@@ -215,8 +215,8 @@ func (l *lookup) resolveKernel(r *resolved) error {
 	return nil
 }
 
-// operation returns an op's operation on operands of these shapes. Most ops of a large program have
-// the same as an earlier one: that is looked up. What an opaque kernel is also depends on its result.
+// operation returns an op's operation on operands of these shapes. Most ops of a large program
+// have the same as an earlier one: that is looked up. An opaque kernel depends on its result, too.
 func (l *lookup) operation(r *resolved, shapes []collective.Shape) (op kernel.Op, err error) {
 	if r.out.Type != 0 {
 		return r.kernelOn(shapes)

@@ -49,22 +49,22 @@ func (w *writer) waveEnds(number int32, at unit.Time) {
 
 // rewind puts all in the order of lanes and steps.
 func (t *gpuLog) rewind(lanes int32) {
-	t.causes = byLane(t.causes, lanes, func(c *gated) named { return c.of })
-	t.waves = byLane(t.waves, lanes, func(w *waved) named { return w.of })
+	t.causes = byLane(t.causes, lanes, func(c *gated) int32 { return c.of.lane })
+	t.waves = byLane(t.waves, lanes, func(w *waved) int32 { return w.of.lane })
 }
 
 // byLane returns a list in the order of lanes and steps. Those of a lane are in the order of steps.
-func byLane[T any](list []T, lanes int32, of func(*T) named) []T {
+func byLane[T any](list []T, lanes int32, of func(*T) int32) []T {
 	next := make([]int32, lanes+1) // of a lane: where its next one goes
 	for i := range list {
-		next[of(&list[i]).lane+1]++
+		next[of(&list[i])+1]++
 	}
 	for lane := range lanes {
 		next[lane+1] += next[lane]
 	}
 	sorted := make([]T, len(list))
 	for i := range list {
-		lane := of(&list[i]).lane
+		lane := of(&list[i])
 		sorted[next[lane]] = list[i]
 		next[lane]++
 	}
