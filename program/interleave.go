@@ -18,7 +18,7 @@ func (t *turns) chunks() (chunks int) {
 	if t.by != InterleavedOneForwardOneBackward {
 		return 1
 	}
-	from := slices.Clone(t.stage)                         // the stage; of what several do together, the one that it comes from
+	from := slices.Clone(t.stage)                         // of what several do, where it comes from
 	writers, forward := map[string][]int{}, map[int]int{} // by tensor; by op of the program
 	last := map[[2]int]int{}                              // chunks, by stage and microbatch
 	for i := range t.q.Ops {

@@ -96,8 +96,8 @@ func TestBubble(t *testing.T) {
 	}
 }
 
-// TestInterleavedBubble: with v chunks a stage, p−1 passes through a chunk are the bubble, a v-th of
-// what it is with as much in one chunk (Narayanan et al., SC 2021, section 2.2.2).
+// TestInterleavedBubble: with v chunks a stage, p−1 passes through a chunk are the bubble, a v-th
+// of what it is with as much in one chunk (Narayanan et al., SC 2021, section 2.2.2).
 func TestInterleavedBubble(t *testing.T) {
 	for _, c := range []struct{ stages, chunks, microbatches int }{
 		{2, 2, 2}, {2, 2, 4}, {2, 3, 8}, {3, 2, 3}, {3, 2, 6}, {4, 2, 8}, {4, 4, 12}, {4, 1, 8}} {

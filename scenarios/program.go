@@ -96,8 +96,9 @@ func programKeys() []Key {
 			Default: `"as written"`, Example: `"1f1b"`, Sweep: true,
 			Doc: "How stages take turns with the passes of microbatches, which are the repetitions of " +
 				"ops: all forward, then all backward; or one forward, one backward, as PipeDream-flush " +
-				"and Megatron do it; or so with several chunks of the model a stage. Of a trace, in which order a rank makes calls that nothing orders: of " +
-				"their ids, or of the times at which they began.",
+				"and Megatron do it; or so with several chunks of the model a stage. Of a trace, in " +
+				"which order a rank makes calls that nothing orders: of their ids, or of the times at " +
+				"which they began.",
 			to: set(func(p *ProgramPoint, name string) { p.Order = name })},
 		{Path: "program.stages", kind: aNames, Example: `["stage0", "stage1"]`,
 			Doc: "The groups that a pipeline goes through: what ranks of several do together stands " +
