@@ -46,6 +46,9 @@ type Algorithm struct {
 	Roles func(spec collective.Spec) schedule.Roles
 	// Even says that, without a group, every rank does as much as rank 0: see schedule.Plan.
 	Even bool
+	// Timing is the group that translates ranks as far as time depends on what they do, where a
+	// Group would translate too much: their operands come in rank order (schedule.Plan).
+	Timing func(ranks int) schedule.Group
 	// Turns allows every channel an order of the ranks of its own (schedule.Plan.PerNode) where
 	// ranks fill nodes. Without it, all messages between nodes would use one NIC of each.
 	Turns bool
@@ -244,6 +247,9 @@ func (a Algorithm) plan(spec collective.Spec, o Options) (Algorithm, schedule.Pl
 		Slices: max(o.Slices, 1), Slots: o.Slots, Even: a.Even, Mirrored: a.Mirrored}
 	if a.Group != nil {
 		p.Group = a.Group(spec.Ranks)
+	}
+	if a.Timing != nil {
+		p.Timing = schedule.AllOf(a.Timing(spec.Ranks))
 	}
 	if a.Roles != nil {
 		p.Roles = a.Roles(spec)

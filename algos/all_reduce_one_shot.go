@@ -21,6 +21,7 @@ var oneShotAllReduce = Algorithm{
 	Formula: "α + n·β + (p−1)·n·γ",
 	Ports:   "α + (p−1)·n·β + (p−1)·n·γ",
 	Even:    true,
+	Timing:  rotations,
 	Lane: func(l *Lane) {
 		l.Combine(nil, others(l), l.Local(l.All()))
 

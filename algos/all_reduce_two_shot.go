@@ -25,6 +25,7 @@ var twoShotAllReduce = Algorithm{
 	Formula: "2·α + 2/p·n·β + (p−1)/p·n·γ",
 	Ports:   "2·α + 2·(p−1)/p·n·β + (p−1)/p·n·γ",
 	Even:    true,
+	Timing:  rotations,
 	Chunks:  perRank,
 	Lanes:   perRank,
 	Lane: func(l *Lane) {

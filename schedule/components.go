@@ -17,6 +17,7 @@ func InComponents(s *Schedule) *Schedule {
 	}
 	c := *s
 	c.Spec, c.Memory, c.each = s.Spec.InComponents(), s.Memory*each, each
+	c.lengths = lengthsOf(&c.Spec)
 	c.teams = slices.Clone(s.teams)
 	for i := range c.teams {
 		c.teams[i].Schedule = InComponents(c.teams[i].Schedule)

@@ -43,6 +43,18 @@ func (p *Program) AlikeAfter(c *Cursor, channel int, iteration int32) int32 {
 	return more
 }
 
+// EvenLoop reports whether the innermost loop takes the same time in every iteration: its steps are
+// steady (SteadyLoop), or differ in tiles of one length, of a lane of a channel.
+//
+// REQUIRES: there is a loop; no parts and no teams.
+func EvenLoop(p *Program, c *Cursor, channel int) bool {
+	if p.SteadyLoop(c) {
+		return true
+	}
+	_, follow := c.Around()
+	return c.depth == 1 && p.AlikeAfter(c, channel, 0) == c.Iteration()+follow
+}
+
 // innerLoop is a loop whose last node is end, and how many iterations it has.
 type innerLoop struct{ end, count int32 }
 

@@ -20,9 +20,14 @@ type Plan struct {
 	Roles Roles
 	// Even says, in a plan without a group, that every rank has as many lanes, steps and messages
 	// as rank 0, if in another order. With many ranks, Build then calls Lane for the first and the
-	// last rank only. Writing out a step of all ranks for every rank would be quadratic. Misuse by
-	// another rank panics in Program.
+	// last rank only, or for one of each set of ranks that Timing takes to each other. Writing out
+	// a step of all ranks for every rank would be quadratic. Misuse by another rank panics in
+	// Program.
 	Even bool
+	// Timing declares, in a plan without a group, translations that take each rank's steps to those
+	// of another rank as far as time depends on them: TimingOf. Operands may come in another order,
+	// and blocks be others. It has no effect where blocks of a buffer differ in size.
+	Timing *Translations
 	// Same says that Lane ignores the rank: rank 0's program is every rank's.
 	Same bool
 	// Chunks is the number of blocks of the vector (0 means 1), for kinds whose input and output
@@ -83,6 +88,10 @@ func Build(p Plan) (*Schedule, error) {
 	if err := s.settle(); err != nil {
 		return nil, err
 	}
+	var err error
+	if s.timing, err = timingOf(p.Timing, s); err != nil {
+		return nil, err
+	}
 	switch {
 	case p.Tensors == nil && p.Spec.Empty() || p.Spec.Ranks == 1 && p.Spec.Kind == collective.Barrier:
 		s.Group = nil
@@ -141,18 +150,27 @@ func (s *Schedule) fill(p *Plan) error {
 		return err
 	}
 	kept := newProgramCache(p.Spec.Ranks, write)
-	for rank := range p.Spec.Ranks {
-		if s.even && rank > 0 && rank < p.Spec.Ranks-1 {
-			continue
-		}
-		c, err := s.write(p, rank, nil)
+	for _, rank := range writtenAtOnce(s) {
+		c, err := s.write(p, int(rank), nil)
 		if err != nil {
 			return err
 		}
-		kept.store(int32(rank), c)
+		kept.store(rank, c)
 	}
 	s.role = kept.code
 	return nil
+}
+
+// writtenAtOnce lists the ranks whose programs are written when the schedule is built: those that
+// engines ask for if ranks are even, or all.
+func writtenAtOnce(s *Schedule) []int32 {
+	switch last := int32(s.Spec.Ranks) - 1; {
+	case s.even && s.timing == nil:
+		return []int32{0, last}
+	case s.even:
+		return unlike(s)
+	}
+	return allRanks(s)
 }
 
 // write returns the code of one rank. If peers is not nil, the code names peers by their place in

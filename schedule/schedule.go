@@ -34,14 +34,16 @@ type Schedule struct {
 	tiles  []int64 // of each buffer: tiles of its longest part, on any rank
 	// longest is the largest length on any rank of a buffer that is cut into tiles.
 	longest []int64
+	lengths [2][]int64 // of an all_to_allv: of each rank's input and output, sums of splits
 	// of each buffer: its blocks are numbered by ranks
 	byRank []bool
 	// mirrored says of each buffer that its blocks are numbered by mirrored ranks.
 	mirrored []bool
 	isEven   []bool // of each buffer: EvenBlocks
 	role     func(rank int32) *code
-	cast     *cast // of Plan.Roles: ranks of one role share its code, with peers of their own
-	even     bool  // ranks differ in order only: see Plan.Even
+	cast     *cast         // of Plan.Roles: ranks of one role share its code, with peers of their own
+	even     bool          // ranks differ in order only: see Plan.Even
+	timing   *Translations // Plan.Timing
 	// each is the number of elements here for one that is cut: 2 of what InComponents has made of
 	// complex numbers, else 0, which means 1.
 	each int64
@@ -94,16 +96,8 @@ func (s *Schedule) AnyStep(such func(*Step) bool) bool {
 	if s.teams != nil || s.parts != nil {
 		return false
 	}
-	ranks := s.Spec.Ranks
-	if s.Group != nil {
-		ranks = 1
-	}
-	of := func(i int) *code { return s.role(int32(i)) }
-	if s.cast != nil {
-		ranks, of = len(s.cast.codes), func(i int) *code { return s.cast.codes[i] }
-	}
-	for i := range ranks {
-		leaves := of(i).leaves
+	for code := range codesOf(s) {
+		leaves := code.leaves
 		for i := range leaves {
 			if such(&leaves[i].step) {
 				return true
@@ -127,6 +121,9 @@ func (s *Step) OneSided() bool {
 func (s *Schedule) Len(b Buffer, rank int) int64 {
 	if s.teams != nil {
 		s, rank = s.at(rank)
+	}
+	if b <= Output && s.lengths[b] != nil {
+		return s.lengths[b][rank]
 	}
 	switch b {
 	case Input:
@@ -164,6 +161,7 @@ func (s *Schedule) settle() error {
 	if err := s.settleTensors(); err != nil {
 		return err
 	}
+	s.lengths = lengthsOf(&s.Spec)
 	n := s.Buffers()
 	s.blocks, s.tiles, s.byRank = make([]int32, n), make([]int64, n), make([]bool, n)
 	s.longest, s.isEven, s.mirrored = make([]int64, n), make([]bool, n), make([]bool, n)
@@ -181,6 +179,17 @@ func (s *Schedule) settle() error {
 		s.isEven[b] = s.evenBlocks(b)
 	}
 	return nil
+}
+
+// lengthsOf returns the lengths of each rank's input and output if they are sums of many splits.
+func lengthsOf(spec *collective.Spec) (lengths [2][]int64) {
+	if spec.Kind == collective.AllToAllV {
+		for rank := range spec.Ranks {
+			lengths[Input] = append(lengths[Input], spec.In(rank))
+			lengths[Output] = append(lengths[Output], spec.Out(rank))
+		}
+	}
+	return lengths
 }
 
 // mostTiles returns the number of tiles of a buffer's longest part that is cut into tiles.

@@ -147,8 +147,9 @@ var agreementKinds = map[string]func(testing.TB, *rand.Rand) (*schedule.Schedule
 			}
 		}
 	},
-	"networks": onNetworks,
-	"wired":    onWiredNodes,
+	"networks":   onNetworks,
+	"translated": onTranslated,
+	"wired":      onWiredNodes,
 	"ties": func(t testing.TB, rng *rand.Rand) (*schedule.Schedule, sim.Env) {
 		s := simtest.Tied(t, rng)
 		return s, simtest.TiedEnv(t, rng, s.Spec.Ranks)

@@ -62,6 +62,27 @@ func (c *Choice) placeOf(channel, rank int) int {
 	return node*perNode + (gpu-way+perNode)%perNode
 }
 
+// translations returns those that take what each rank does on rings to what another does: from node
+// to node or, of two, where odd nodes have rings of their own; with one rank a node, or one node,
+// from rank to rank. They are nil where chunks of a loop differ in size, and of chains.
+func (c *Choice) translations(spec *collective.Spec, x *pieces) *schedule.Translations {
+	m := c.model
+	switch {
+	case spec.Kind.Rooted() || !x.isEven():
+		return nil
+	case c.rings == nil && (m.nodes == 1 || m.perNode == 1):
+		return schedule.AllOf(schedule.Rotations(m.ranks))
+	}
+	t := &schedule.Translations{Group: schedule.Group{int32(m.nodes), int32(m.perNode)},
+		Steps: []int32{1, int32(m.perNode)}}
+	if c.crosses && m.nodes%2 == 0 {
+		t.Steps[0] = 2
+	} else if c.crosses {
+		return nil
+	}
+	return t
+}
+
 // lane writes the steps of a rank in a channel.
 func (a *around) lane(l *schedule.Lane) {
 	do := map[collective.Kind]func(*hop){collective.AllReduce: (*hop).allReduce,

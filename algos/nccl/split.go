@@ -233,6 +233,26 @@ func (c *Choice) piecesOf(s *collective.Spec) *pieces {
 	return x
 }
 
+// isEven reports whether all chunks of a loop are of equal sizes, slice by slice.
+func (x *pieces) isEven() bool {
+	size := func(i int) int64 {
+		if i == 0 {
+			return x.ends[0]
+		}
+		return x.ends[i] - x.ends[i-1]
+	}
+	for channel, loops := range x.loops {
+		for loop := range loops {
+			for i := range x.chunks * x.slices {
+				if size(x.at(channel, loop, 0, i)) != size(x.at(channel, loop, 0, i%x.slices)) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
 // at returns the number of a piece.
 func (x *pieces) at(channel, loop, chunk, slice int) int {
 	return x.first[channel] + (loop*x.chunks+chunk)*x.slices + slice

@@ -317,6 +317,7 @@ func (c *Choice) lay(p *schedule.Plan) {
 	default:
 		p.Lane = (&around{c, x, spec}).lane
 		p.Even = !spec.Kind.Rooted()
+		p.Timing = c.translations(&spec, x)
 	}
 	lane := p.Lane
 	p.Lane = func(l *schedule.Lane) {

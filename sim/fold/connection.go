@@ -57,7 +57,7 @@ func (e *engine) resolve(i int32) {
 			return
 		} else if !ok {
 			e.actionBy[key] = -1
-			if p.Steady(&l.cursor) && !awaits(p, &l.cursor) {
+			if (p.Steady(&l.cursor) || e.repeats(l, loop)) && !awaits(p, &l.cursor) {
 				l.action = e.newAction()
 				e.actionBy[key] = l.action
 				e.fill(i)
@@ -70,6 +70,21 @@ func (e *engine) resolve(i int32) {
 	}
 	l.action = l.own
 	e.fill(i)
+}
+
+// repeats reports whether the innermost loop that a lane is in takes the same time in every
+// iteration.
+func (e *engine) repeats(l *lane, loop int32) bool {
+	key := [3]int32{l.class, loop, l.index}
+	known, ok := e.loops[key]
+	if !ok {
+		if e.loops == nil {
+			e.loops = map[[3]int32]bool{}
+		}
+		known = schedule.EvenLoop(e.programs[l.class], &l.cursor, int(l.channel))
+		e.loops[key] = known
+	}
+	return known
 }
 
 // awaits reports whether a step waits for events, whose numbers change from one iteration to the

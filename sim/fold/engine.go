@@ -33,6 +33,7 @@ type engine struct {
 
 	actions  []action
 	actionBy map[[2]int32]int32 // of what is the same in every iteration: by lane and place
+	loops    map[[3]int32]bool  // by class, loop and lane of the rank: repeats
 
 	conns     []connection
 	connBy    map[connectionKey]int32
@@ -247,7 +248,8 @@ func (e *engine) perform(i int32, start model.Moment) {
 	l.waits, l.received, l.sends, l.pending = forStep, -1, -1, 1
 	l.isPost = a.step.Post && l.cursor.Last(e.slices)
 	n, cost := e.moved(l, a)
-	l.until = start.Plus(cost)
+	done := start.Plus(cost) // all messages set out then; the first to leave changes until
+	l.until = done
 	e.probe.stepBegins(i, start.T, n)
 	for _, c := range a.receives {
 		m := e.messages.Pop(&e.conns[c].queue)
@@ -275,7 +277,7 @@ func (e *engine) perform(i int32, start model.Moment) {
 		x.key = l.key
 		l.key++
 		l.pending++
-		e.setOut(m, l.until)
+		e.setOut(m, done)
 		m = next
 	}
 	l.sends = -1

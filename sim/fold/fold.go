@@ -23,7 +23,7 @@ func (e *NotFolded) Error() string { return "not folded: " + e.Why }
 // ranks do the same. Its errors are *NotFolded, and *schedule.StallError, as from sim/event.
 // Whatever else is wrong with a run is *NotFolded too: sim/event then reports it.
 func Run(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
-	if s.Group == nil && s.HasRoles() {
+	if s.HasRoles() {
 		if why := unsupported(s, env); why != "" {
 			return nil, &NotFolded{Why: why}
 		}
@@ -47,8 +47,9 @@ func simulate(s *schedule.Schedule, env *model.Env, log *model.Log, most int64) 
 		return nil, &NotFolded{Why: why}
 	}
 	why := "no two ranks are alike"
-	for _, mods := range subgroups(s.Group) {
-		sym := symmetry.NewSubgroup(s.Group, mods)
+	timing := schedule.TimingOf(s)
+	for _, mods := range subgroups(timing) {
+		sym := symmetry.NewSubgroup(timing.Group, mods)
 		if !isAlike(sym, env) {
 			continue
 		}
@@ -91,11 +92,12 @@ func Classes(s *schedule.Schedule, env *model.Env) int {
 	if unsupported(s, env) != "" {
 		return 0
 	}
-	if s.Group == nil {
+	if s.HasRoles() {
 		return rolesClasses(s, env)
 	}
-	for _, mods := range subgroups(s.Group) {
-		sym := symmetry.NewSubgroup(s.Group, mods)
+	timing := schedule.TimingOf(s)
+	for _, mods := range subgroups(timing) {
+		sym := symmetry.NewSubgroup(timing.Group, mods)
 		if isMoved(env.Graph, sym, env.Graph.Moves) && isAlike(sym, env) {
 			return len(sym.Reps)
 		}
@@ -108,7 +110,7 @@ func Classes(s *schedule.Schedule, env *model.Env) int {
 func unsupported(s *schedule.Schedule, env *model.Env) string {
 	d := &env.Device
 	switch {
-	case s.Group == nil && !s.HasRoles() || s.Spec.Ranks < 2:
+	case s.Spec.Ranks < 2 || s.Group == nil && !s.HasRoles() && schedule.TimingOf(s) == nil:
 		return "the schedule declares no group"
 	case s.Teams() != nil || schedule.Composed(s):
 		return "the schedule is composed of others"
@@ -162,7 +164,7 @@ func (l *links) visit(s *schedule.Schedule) bool {
 				}
 				known, ok := steady[loop]
 				if !ok {
-					known = p.SteadyLoop(&c)
+					known = schedule.SamePeersLoop(p, &c)
 					steady[loop] = known
 				}
 				if known {

@@ -39,7 +39,7 @@ type ahead struct {
 // Record simulates a schedule as Run does, and logs the steps of the representatives. It notes the
 // repetitions that were skipped. The log must be empty.
 func Record(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, error) {
-	if s.Group == nil && s.HasRoles() {
+	if s.HasRoles() {
 		return nil, &NotFolded{Why: "of a schedule whose ranks have roles no step is written down"}
 	}
 	e, err := simulate(s, env, log, math.MaxInt64)

@@ -25,7 +25,6 @@ type steady struct {
 	at     int32 // its place that counts
 	isDue  bool
 	kept   snapshot
-	loops  map[[2]int32]bool
 	sorted []model.Request
 	jumps  int // found
 }
@@ -78,20 +77,6 @@ func (e *engine) advance(i int32, l *lane) {
 		e.search.WordsPerStep = wordsPerStep
 		e.search.Begin()
 	}
-}
-
-// repeats reports whether all steps of the innermost loop that a lane is in are the same each time.
-func (e *engine) repeats(l *lane, loop int32) bool {
-	key := [2]int32{l.class, loop}
-	known, ok := e.loops[key]
-	if !ok {
-		if e.loops == nil {
-			e.loops = map[[2]int32]bool{}
-		}
-		known = e.programs[l.class].SteadyLoop(&l.cursor)
-		e.loops[key] = known
-	}
-	return known
 }
 
 // repeat looks for a cycle, now that the next thing happens at a time, and leaves out as many as

@@ -17,9 +17,19 @@ const (
 	mostClasses = 1 << 12
 )
 
-// subgroups lists those that may be symmetries of an environment, the largest first.
-func subgroups(group schedule.Group) [][]int32 {
-	return symmetry.Subgroups(group, mostTries, min(group.Order()/2, mostClasses), nil)
+// subgroups lists those of some translations that may be symmetries of an environment, the largest
+// first.
+func subgroups(t *schedule.Translations) [][]int32 {
+	return symmetry.Subgroups(t.Group, mostTries, min(t.Group.Order()/2, mostClasses),
+		func(one symmetry.Translation) bool {
+			weight := int32(t.Group.Order())
+			for i, size := range t.Group {
+				if weight /= size; weight == one.Weight && size == one.Size {
+					return one.Step%t.Steps[i] == 0
+				}
+			}
+			return false
+		})
 }
 
 // isMoved reports whether a network is known to be moved into itself by a subgroup: by its

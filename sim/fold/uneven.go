@@ -158,7 +158,7 @@ func startUneven(s *schedule.Schedule, env *model.Env) (*uneven, string) {
 	if why := unsupportedUnevenly(s, env); why != "" {
 		return nil, why
 	}
-	for _, mods := range cyclic(s.Group) {
+	for _, mods := range cyclic(schedule.AllOf(s.Group)) {
 		sym := symmetry.NewSubgroup(s.Group, mods)
 		net := newLinks(sym, env.Graph, isMoved(env.Graph, sym, env.Graph.MovesBut))
 		if !net.visit(s) {
@@ -199,18 +199,18 @@ const (
 )
 
 // cyclic lists the subgroups that are of one digit alone, those with the least classes first.
-func cyclic(group schedule.Group) [][]int32 {
+func cyclic(t *schedule.Translations) [][]int32 {
 	var list [][]int32
 	least := int32(2)
-	if group.Order() >= largeUneven {
+	if t.Group.Order() >= largeUneven {
 		least = leastUneven
 	}
-	for _, mods := range subgroups(group) {
+	for _, mods := range subgroups(t) {
 		digits, size := 0, int32(1)
 		for d, m := range mods {
-			if m < group[d] {
+			if m < t.Group[d] {
 				digits++
-				size = group[d] / m
+				size = t.Group[d] / m
 			}
 		}
 		if digits == 1 && size >= least {
