@@ -39,6 +39,7 @@ type engine struct {
 	asked    []int32  // packets that ask for a link in the next batch
 	batch    []int32  // packets that ask for a link in this batch
 	touched  []int32  // links that are asked in this batch
+	ordered  []int32  // packets that ask for one of them, in order
 	batchNow int32    // the number of this batch
 
 	isInstant bool // some link may take no time: waves count

@@ -21,8 +21,9 @@ type link struct {
 	lastBy  uint64
 	lastOf  int32
 	isLater bool  // the latest request was not for the message's first segment
-	head    int32 // the first packet that asks for it in this batch, in order; −1: none
+	head    int32 // the first packet that asks for it in this batch; −1: none
 	tail    int32 // the last of these
+	isMixed bool  // they have not come in the order in which they are served
 	batch   int32 // the last batch in which a flow has begun to cross it
 	crossed int32 // its index in a period; −1: none
 }
@@ -86,37 +87,45 @@ func (e *engine) serve() {
 		e.line(&e.links[on], p)
 	}
 	for _, on := range e.touched {
-		l := &e.links[on]
-		p := l.head
-		for l.head = -1; p >= 0 && e.why == ""; {
-			next := e.packets[p].next
+		for _, p := range e.inLine(&e.links[on]) {
+			if e.why != "" {
+				break
+			}
 			e.carry(on, p)
-			p = next
 		}
 	}
 }
 
-// line inserts a packet into the queue of a link.
+// line puts a packet behind those that ask for a link.
 func (e *engine) line(l *link, p int32) {
-	x := &e.packets[p]
-	x.next = -1
-	switch {
-	case l.head < 0:
-		l.head, l.tail = p, p
-	case !x.before(&e.packets[l.tail]):
+	e.packets[p].next = -1
+	if l.head < 0 {
+		l.head, l.isMixed = p, false
+	} else {
+		l.isMixed = l.isMixed || e.packets[p].before(&e.packets[l.tail])
 		e.packets[l.tail].next = p
-		l.tail = p
-	case x.before(&e.packets[l.head]):
-		x.next = l.head
-		l.head = p
-	default:
-		at := l.head
-		for next := e.packets[at].next; !x.before(&e.packets[next]); next = e.packets[at].next {
-			at = next
-		}
-		x.next = e.packets[at].next
-		e.packets[at].next = p
 	}
+	l.tail = p
+}
+
+// inLine takes the packets that ask for a link, in the order in which they are served.
+func (e *engine) inLine(l *link) []int32 {
+	e.ordered = e.ordered[:0]
+	for p := l.head; p >= 0; p = e.packets[p].next {
+		e.ordered = append(e.ordered, p)
+	}
+	if l.head = -1; l.isMixed {
+		slices.SortStableFunc(e.ordered, func(a, b int32) int {
+			switch x, y := &e.packets[a], &e.packets[b]; {
+			case x.before(y):
+				return -1
+			case y.before(x):
+				return 1
+			}
+			return 0
+		})
+	}
+	return e.ordered
 }
 
 // follows reports whether a request comes after all that the link has served, and makes it the
