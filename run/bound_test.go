@@ -21,7 +21,7 @@ func TestBoundsOfAlike(t *testing.T) {
 	m, err := s.make(p, p.Algorithm)
 	require.NoError(t, err)
 	result := &Result{Point: p}
-	_, err = r.simulatePasses(m.whole, result, nil)
+	_, err = r.simulatePasses(m, result, nil)
 	require.NoError(t, err)
 	for i := range r.network.graph.Links() { // so that it shows whose links are looked at
 		r.network.graph.Links()[i].Latency *= 2

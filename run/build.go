@@ -8,6 +8,7 @@ import (
 	"collsim/formats"
 	"collsim/scenarios"
 	"collsim/schedule"
+	"collsim/sim"
 )
 
 // made holds the schedules with which a point is carried out.
@@ -16,6 +17,9 @@ type made struct {
 	whole     *schedule.Schedule // of all ranks: what the network sees
 	members   []member           // the schedules in it: one, or those of teams, each once
 	file      *formats.File      // of another format than our text form, that holds it; else nil
+	// ran is the result of a simulation with the options ranBy, by which it was chosen; else nil.
+	ran   *sim.Result
+	ranBy sim.Options
 	// another makes the schedule for another count, where that is not what Scenario.build does.
 	another func(spec collective.Spec) (*schedule.Schedule, error)
 }

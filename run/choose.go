@@ -12,7 +12,6 @@ import (
 	"collsim/collective"
 	"collsim/scenarios"
 	"collsim/schedule"
-	"collsim/sim"
 	"collsim/unit"
 )
 
@@ -91,7 +90,7 @@ func (r *runner) choose(result *Result) (*made, error) {
 		}
 		return m, err
 	}
-	best, candidates, err := r.compare(p, list)
+	best, candidates, err := compareQuickly(r, p, list)
 	switch {
 	case err != nil:
 		return nil, err
@@ -108,39 +107,6 @@ func (r *runner) choose(result *Result) (*made, error) {
 	return best, nil
 }
 
-// compare simulates what a point may be carried out by. The first of the fastest is best; nil if
-// none can do it.
-func (r *runner) compare(p *scenarios.Point, list []scenarios.Algorithm) (best *made,
-	candidates []Candidate, err error) {
-	least := unit.Forever
-	if p.Algorithm.Name == fastestName {
-		list = r.s.fewerChannels(p, list)
-	}
-	for _, a := range list {
-		c := Candidate{Algorithm: a, Time: -1}
-		m, err := r.s.make(p, a)
-		if err == nil {
-			err = r.s.fits(p, m, simulates)
-		}
-		if err == nil {
-			c.Time, err = r.measure(m, p)
-		}
-		if err != nil && !leavesOut(err) {
-			return nil, nil, err
-		}
-		if err != nil {
-			c.Time, c.Why = -1, reason(err)
-		} else {
-			c.Algorithm = m.algorithm
-		}
-		candidates = append(candidates, c)
-		if err == nil && (best == nil || c.Time < least) {
-			best, least = m, c.Time
-		}
-	}
-	return best, candidates, nil
-}
-
 // pickedBy returns what a library's algorithm comes to in the schedule of the first team.
 func pickedBy(p *scenarios.Point, m *made) algos.Pick {
 	if m.algorithm.FromFile() || len(m.members) == 0 {
@@ -152,19 +118,6 @@ func pickedBy(p *scenarios.Point, m *made) algos.Pick {
 		return algos.Pick{}
 	}
 	return a.Picked(spec, optionsOn(p, m.algorithm, a))
-}
-
-// measure returns the simulated time of a schedule.
-func (r *runner) measure(m *made, p *scenarios.Point) (unit.Time, error) {
-	o := sim.Options{Engine: engineOf(p)}
-	if o.Engine == sim.Fold || o.Engine == sim.Sweep { // of what is chosen
-		o.Engine = sim.Best
-	}
-	ran, err := sim.Run(m.whole, r.env(p, m.whole), o)
-	if err != nil {
-		return -1, err
-	}
-	return ran.Time, nil
 }
 
 // leavesOut reports whether an error says that an algorithm does not fit: it cannot do what is

@@ -64,7 +64,7 @@ func (s *Scenario) Explain(p *scenarios.Point, o RunOptions) (_ *Explanation, er
 	if err != nil || result.skipped != "" {
 		return nil, err
 	}
-	ran, err := r.simulatePasses(m.whole, result, nil)
+	ran, err := r.simulatePasses(m, result, nil)
 	if err := r.time(result, ran, err); err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func (r *runner) simulateAll(m *made, result *Result, progress func(steps int64)
 		return nil, err
 	}
 	if faults == nil {
-		return r.simulatePasses(m.whole, result, progress)
+		return r.simulatePasses(m, result, progress)
 	}
 	env.Faults = faults
 	o := sim.Options{Trace: r.options.Trace, Engine: engineOf(p)}

@@ -176,13 +176,18 @@ func (r *runner) prove(m *made, result *Result, progress func(steps int64)) {
 	}
 }
 
-// simulatePasses simulates the schedule as often as the result says. It does not change it.
-func (r *runner) simulatePasses(s *schedule.Schedule, result *Result,
-	progress func(steps int64)) (*sim.Result, error) {
+// simulatePasses simulates what was made of a point as often as the result says, unless that was
+// done to choose it. It does not change the schedule.
+func (r *runner) simulatePasses(m *made, result *Result, progress func(steps int64)) (*sim.Result,
+	error) {
+	s := m.whole
 	env, o := r.env(result.Point, s), sim.Options{Trace: r.options.Trace,
 		Critical: r.critical || r.options.Trace && engineOf(result.Point) != sim.Fold,
 		Engine:   engineOf(result.Point),
 		Folded:   !r.options.Links && result.passes() == 1}
+	if m.ran != nil && m.ranBy == o && result.passes() == 1 {
+		return m.ran, nil
+	}
 	env.Progress = progress
 	if err := env.Graph.Listable(); err != nil && r.options.Links {
 		return nil, result.Point.Refuse("topology.ranks", err.Error(), "")

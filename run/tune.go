@@ -353,7 +353,7 @@ func mostOut(g *topology.Graph, perNode int) (most unit.Rate) {
 // timeTuned simulates what was made of a point.
 func (r *runner) timeTuned(p *scenarios.Point, m *made) (unit.Time, error) {
 	result := r.blank(p)
-	ran, err := r.simulatePasses(m.whole, result, nil)
+	ran, err := r.simulatePasses(m, result, nil)
 	if err := r.time(result, ran, err); err != nil {
 		return 0, err
 	}
