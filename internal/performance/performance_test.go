@@ -82,7 +82,7 @@ func rows() []row {
 	ranks := func(n int) string { return fmt.Sprintf("topology.ranks=%d", n) }
 	doubling := `collective.algorithm="recursive-doubling"`
 	tree := []string{`collective.algorithm="double-binary-tree"`, `collective.bytes="1 MiB"`}
-	sixteen := `collective.bytes="16 MiB"`
+	sixteen, gibi := `collective.bytes="16 MiB"`, `collective.bytes="1 GiB"`
 	allToAll := []string{`collective.kind="all_to_all"`, `collective.algorithm="pairwise"`}
 	return []row{
 		{work: "ring all_reduce, 1,024 ranks, fifo", scenario: onSwitch, sets: []string{fifo},
@@ -171,6 +171,29 @@ func rows() []row {
 			scenario: onSwitch, sets: slices.Concat([]string{ranks(4000)}, tree, []string{sixteen})},
 		{work: "hierarchical all_reduce, 1,048,576 GPUs in nodes of 8, fifo, proven", isLarge: true,
 			scenario: onNodes, sets: []string{proven, "topology.nodes=131072"}},
+		{work: "two-shot all_reduce of 1 GiB, 512 ranks, fluid", scenario: onSwitch,
+			sets: []string{ranks(512), gibi, `collective.algorithm="two-shot"`}},
+		{work: "the fastest all_reduce of 1 GiB, 512 ranks, fluid", scenario: onSwitch,
+			sets: []string{ranks(512), gibi, `collective.algorithm="fastest"`}},
+		{work: "the same, proven", scenario: onSwitch, isLarge: true,
+			sets: []string{proven, ranks(512), gibi, `collective.algorithm="fastest"`}},
+		{work: "nccl:ring of 1 GiB, 1,024 GPUs in nodes of 8, fifo", scenario: onNodes,
+			sets: []string{gibi, `collective.algorithm="nccl:ring"`}},
+		{work: "nccl:ring of 1 GiB, 1,024 GPUs in nodes of 8, fluid", scenario: onNodes,
+			sets: []string{gibi, `collective.algorithm="nccl:ring"`, `sim.sharing="fluid"`}},
+		{work: "nccl:ring of 1 GiB, 16,384 GPUs in nodes of 8, fifo", scenario: onNodes, isLarge: true,
+			sets: []string{gibi, `collective.algorithm="nccl:ring"`, "topology.nodes=2048"}},
+		{work: "nccl:auto of 1 GiB, which is a tree, 1,024 GPUs in nodes of 8, fifo", isLarge: true,
+			scenario: onNodes, sets: []string{gibi, `collective.algorithm="nccl:auto"`}},
+		{work: "all_to_allv, direct, splits by Zipf's law, 1,024 ranks, fifo", isLarge: true,
+			scenario: onSwitch, sets: []string{fifo, `collective.kind="all_to_allv"`,
+				`collective.algorithm="direct"`, "collective.splits={ zipf = 1.2 }"}},
+		{work: "hierarchical all_reduce, 4,096 ranks on a full fat-tree with ECMP, fluid", isLarge: true,
+			scenario: onSwitch, sets: []string{ranks(4096), `collective.algorithm="hierarchical"`,
+				`topology.preset="fat-tree"`, "topology.k=32", `topology.routing="ecmp"`}},
+		{work: "all_to_all, pairwise, 1,024 ranks on a full fat-tree with ECMP, fluid", isLarge: true,
+			scenario: onSwitch, sets: []string{allToAll[0], allToAll[1], `topology.preset="fat-tree"`,
+				"topology.k=16", `topology.routing="ecmp"`}},
 	}
 }
 
