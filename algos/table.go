@@ -80,6 +80,7 @@ func furtherOfAll() []Algorithm {
 		multiLevelAllReduce,
 		nvlsAllReduce,
 		nvlsOneShotAllReduce,
+		nvlsPipelinedAllReduce,
 		recursiveMultiplyingAllReduce,
 		swingAllReduce,
 		swingLatencyAllReduce,
@@ -89,9 +90,11 @@ func furtherOfAll() []Algorithm {
 		circulantAllGather,
 		gatherBroadcastAllGather,
 		kBruckAllGather,
+		linearAllGather,
 		multiLevelAllGather,
 		neighborExchangeAllGather,
 		nvlsAllGather,
+		patAllGather,
 		recursiveMultiplyingAllGather,
 		sparbitAllGather,
 		swingAllGather,
@@ -104,6 +107,7 @@ func furtherOfAll() []Algorithm {
 		recursiveDoublingReduceScatter,
 		reduceThenScatter,
 		nvlsReduceScatter,
+		patReduceScatter,
 		sparbitReduceScatter,
 		swingReduceScatter,
 	}
@@ -144,11 +148,13 @@ func furtherRooted() []Algorithm {
 // furtherExchanges lists those of Further that move blocks between all ranks, or nothing.
 func furtherExchanges() []Algorithm {
 	return []Algorithm{
+		bineAllToAll,
 		hierarchicalAllToAll,
 		hierarchicalAllToAllV,
 		kBruckAllToAll,
 		pairwiseXorAllToAll,
 		scatteredAllToAll,
+		storeForwardAllToAll,
 
 		directBarrier,
 		doubleRingBarrier,
