@@ -117,7 +117,7 @@ func (a Algorithm) checkParams(o Options) error {
 			known = known || name == given.Name
 		}
 		if !known {
-			if a.Plan == nil {
+			if !a.Own() {
 				names = append(names, "channels", "slices")
 			}
 			hint := "it has none"
