@@ -81,6 +81,8 @@ func TestChoices(t *testing.T) {
 		{"oneccl", collective.Broadcast, 4, 8 * kb, "double_tree", "double-binary-tree"},
 		{"oneccl", collective.Broadcast, 4, 8*kb + 1, "naive", "flat"},
 		{"gloo", collective.AllReduce, 4, mb, "ring", "ring"},
+		{"gloo", collective.Broadcast, 5, kb, "binomial, nearest ranks first", "doubling"},
+		{"gloo", collective.Reduce, 5, kb, "ring reduce_scatter and linear gather", "ring"},
 		{"ucc", collective.AllReduce, 16, 4*kb - 1, "knomial of 4", "recursive-multiplying"},
 		{"ucc", collective.AllReduce, 16, 4 * kb, "sra_knomial of 4", "k-nomial"},
 		{"ucc", collective.AllReduce, 3, 4 * kb, "sra_knomial of 4", "k-nomial"},
