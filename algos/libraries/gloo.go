@@ -6,8 +6,8 @@ import (
 )
 
 // gloo returns what Gloo does: it has no table, but one algorithm of each collective that is used
-// where the caller names none (gloo/allreduce.cc and so on, commit cc44198). It cuts chunks into two
-// segments, as here, and those of more than 2 MiB into more.
+// where the caller names none (gloo/allreduce.cc and so on, commit cc44198). It cuts chunks into
+// two segments, as here, and those of more than 2 MiB into more.
 func gloo() library {
 	kinds := func(k ...collective.Kind) []collective.Kind { return k }
 	return library{
