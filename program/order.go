@@ -33,6 +33,7 @@ type turns struct {
 	ranks  [][]int // of each op
 	stage  []int   // of each op; −1 if several stages do it, or none
 	needs  [][]int // of each op: ops that it must come after
+	turn   []*turn // of each op; nil if it is in none
 	issued []bool
 	order  []int
 }
@@ -51,15 +52,8 @@ func (p *Program) ordered(q *Program) (*Program, error) {
 		return nil, &Error{-1, -1, "stages", fmt.Sprintf("the names of at least 2 groups, one for each "+
 			"stage, are expected with order %q", p.Order)}
 	}
-	t := &turns{q: q, issued: make([]bool, len(q.Ops))}
-	for i := range q.Ops {
-		teams, _ := q.teamsOf(q.Ops[i].Group) // plain has checked it
-		t.ranks = append(t.ranks, q.ranksOf(teams))
-		t.stage = append(t.stage, slices.IndexFunc(stages, func(of Stage) bool {
-			return !slices.ContainsFunc(t.ranks[i],
-				func(r int) bool { return !slices.Contains(of.Ranks, r) })
-		}))
-	}
+	t := &turns{q: q, issued: make([]bool, len(q.Ops)), turn: make([]*turn, len(q.Ops))}
+	t.place(stages)
 	t.depend()
 	if err := t.issueAll(len(stages)); err != nil {
 		return nil, sourced(err, q.Ops)
@@ -74,6 +68,29 @@ func (p *Program) ordered(q *Program) (*Program, error) {
 		ordered.Ops = append(ordered.Ops, o)
 	}
 	return &ordered, nil
+}
+
+// place finds the ranks and the stage of each op.
+func (t *turns) place(stages []Stage) {
+	type seat struct {
+		ranks []int
+		stage int
+	}
+	seats := map[string]seat{} // of groups
+	for i := range t.q.Ops {
+		group := t.q.Ops[i].Group
+		at, known := seats[group]
+		if !known {
+			teams, _ := t.q.teamsOf(group) // plain has checked it
+			at.ranks = t.q.ranksOf(teams)
+			at.stage = slices.IndexFunc(stages, func(of Stage) bool {
+				return !slices.ContainsFunc(at.ranks,
+					func(r int) bool { return !slices.Contains(of.Ranks, r) })
+			})
+			seats[group] = at
+		}
+		t.ranks, t.stage = append(t.ranks, at.ranks), append(t.stage, at.stage)
+	}
 }
 
 // streamOf returns the stream of a call.
@@ -150,33 +167,46 @@ func (t *turns) depend() {
 
 // A turn is a pass of a microbatch on a stage, and its ops.
 type turn struct {
-	phase      phase
 	microbatch int
 	ops        []int
 }
 
-// turnsOf lists the turns of a stage in their order, without ops that read gradients.
-func (t *turns) turnsOf(stage, stages int) (list []turn) {
-	passes := [2][]turn{}
+// turnsOf lists the turns of each stage in their order, without ops that read gradients.
+func (t *turns) turnsOf(stages int) [][]*turn {
+	type key struct {
+		stage, microbatch int
+		phase             phase
+	}
+	known := map[key]*turn{}
+	passes := make([][2][]*turn, stages)
 	for i := range t.q.Ops {
 		o := &t.q.Ops[i]
-		if t.stage[i] != stage || o.phase == afterGradients {
+		if t.stage[i] < 0 || o.phase == afterGradients {
 			continue
 		}
-		of := &passes[o.phase]
-		k := slices.IndexFunc(*of, func(u turn) bool { return u.microbatch == o.Microbatch })
-		if k < 0 {
-			k = len(*of)
-			*of = append(*of, turn{phase: o.phase, microbatch: o.Microbatch})
+		k := key{t.stage[i], o.Microbatch, o.phase}
+		if known[k] == nil {
+			known[k] = &turn{microbatch: o.Microbatch}
+			of := &passes[k.stage][k.phase]
+			*of = append(*of, known[k])
 		}
-		(*of)[k].ops = append((*of)[k].ops, i)
+		known[k].ops, t.turn[i] = append(known[k].ops, i), known[k]
 	}
-	for _, pass := range passes {
-		slices.SortStableFunc(pass, func(a, b turn) int { return a.microbatch - b.microbatch })
+	list := make([][]*turn, stages)
+	for stage, of := range passes {
+		for _, pass := range of {
+			slices.SortStableFunc(pass, func(a, b *turn) int { return a.microbatch - b.microbatch })
+		}
+		list[stage] = alternate(of[forwardPass], of[backwardPass], stages-1-stage)
 	}
-	forward, backward := passes[forwardPass], passes[backwardPass]
-	ahead := min(stages-1-stage, len(forward))
-	list = append(list, forward[:ahead]...)
+	return list
+}
+
+// alternate returns the turns of a stage: so many forward passes ahead, then one more and one
+// backward in turn.
+func alternate(forward, backward []*turn, ahead int) []*turn {
+	ahead = min(ahead, len(forward))
+	list := slices.Clone(forward[:ahead])
 	for k := range max(len(forward)-ahead, len(backward)) {
 		if ahead+k < len(forward) {
 			list = append(list, forward[ahead+k])
@@ -188,23 +218,22 @@ func (t *turns) turnsOf(stage, stages int) (list []turn) {
 	return list
 }
 
-// issueAll issues all ops. Each round issues what several stages do together, as far as it is
-// ready, then one turn of each stage.
+// issueAll issues all ops. Each round issues what is in no turn, as far as it is ready, then one
+// turn of each stage.
 func (t *turns) issueAll(stages int) error {
-	turns := make([][]turn, stages)
-	for stage := range turns {
-		turns[stage] = t.turnsOf(stage, stages)
+	turns := t.turnsOf(stages)
+	var others []int
+	for i, of := range t.turn {
+		if of == nil {
+			others = append(others, i)
+		}
 	}
 	for len(t.order) < len(t.q.Ops) {
 		was := len(t.order)
-		for i := range t.q.Ops {
-			if t.stage[i] < 0 || t.q.Ops[i].phase == afterGradients {
-				t.issue(i)
-			}
-		}
+		others = slices.DeleteFunc(others, t.issue)
 		ready := make([]bool, stages)
 		for stage, list := range turns {
-			ready[stage] = len(list) > 0 && t.isReady(list[0].ops)
+			ready[stage] = len(list) > 0 && t.isReady(list[0])
 		}
 		for stage := range turns {
 			if ready[stage] {
@@ -222,10 +251,10 @@ func (t *turns) issueAll(stages int) error {
 }
 
 // isReady reports whether all ops of a turn can be issued, one after the other.
-func (t *turns) isReady(ops []int) bool {
-	for _, i := range ops {
+func (t *turns) isReady(now *turn) bool {
+	for _, i := range now.ops {
 		for _, j := range t.needs[i] {
-			if !t.issued[j] && !slices.Contains(ops, j) {
+			if !t.issued[j] && t.turn[j] != now {
 				return false
 			}
 		}
@@ -233,17 +262,17 @@ func (t *turns) isReady(ops []int) bool {
 	return true
 }
 
-// issue issues an op, if it has not been issued and is ready.
-func (t *turns) issue(i int) {
-	if t.issued[i] || slices.ContainsFunc(t.needs[i], func(j int) bool { return !t.issued[j] }) {
-		return
+// issue issues an op if it is ready, and reports whether it is issued.
+func (t *turns) issue(i int) bool {
+	if !t.issued[i] && !slices.ContainsFunc(t.needs[i], func(j int) bool { return !t.issued[j] }) {
+		t.issued[i] = true
+		t.order = append(t.order, i)
 	}
-	t.issued[i] = true
-	t.order = append(t.order, i)
+	return t.issued[i]
 }
 
 // stuck returns an error that names what the turns wait for.
-func (t *turns) stuck(turns [][]turn) error {
+func (t *turns) stuck(turns [][]*turn) error {
 	var waits []string
 	first := -1
 	for stage, list := range turns {
@@ -252,7 +281,7 @@ func (t *turns) stuck(turns [][]turn) error {
 		}
 		for _, i := range list[0].ops {
 			for _, j := range t.needs[i] {
-				if !t.issued[j] && !slices.Contains(list[0].ops, j) {
+				if !t.issued[j] && t.turn[j] != list[0] {
 					if first < 0 {
 						first = i
 					}
