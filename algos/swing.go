@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"collsim/collective"
+	"collsim/schedule"
 )
 
 // Swing: partners are 1, 1, 3, 5, 11, … ranks away on a ring, in turns to either side: nearer than
@@ -83,6 +84,9 @@ var swingAllReduce = Algorithm{
 	Chunks:  perRank,
 	Lane: func(l *Lane) {
 		e := swing(l.Ranks)
+		if !powerOf2(l.Ranks) { // messages have chunks that are sums, and others that are not yet
+			keepAll(l)
+		}
 		e.scatter(l)
 		e.gather(l)
 	},
@@ -91,6 +95,16 @@ var swingAllReduce = Algorithm{
 		slices.Reverse(there)
 		return rounds(append(there, swing(p).cost(0)...)...)
 	},
+}
+
+// keepAll has all chunks be the output's from now on. In place only an operator that scales inputs
+// takes a step for that.
+func keepAll(l *Lane) {
+	if l.Spec.InPlace && l.Spec.ScalesBefore() {
+		l.Combine([]schedule.Region{l.All()}, nil, l.Local(l.In(0).Blocks(l.Ranks)))
+		return
+	}
+	l.Keep(l.All())
 }
 
 // Swing all_reduce, for latency: partners exchange whole vectors. Every rank adds in an order of
