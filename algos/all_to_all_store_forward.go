@@ -7,8 +7,6 @@ import "collsim/collective"
 //
 //	p = 4, from rank 0:   1 2 3 → │ blocks of rank 3 for 1 2 → │ block of rank 2 for 1 →
 //
-// Two halves of scratch take turns: what came goes out while the next comes in.
-//
 // Folklore.
 var storeForwardAllToAll = Algorithm{
 	Name:    "store-and-forward",
@@ -18,16 +16,15 @@ var storeForwardAllToAll = Algorithm{
 	Source:  "store-and-forward ring, bundled",
 	Formula: "(p−1)·α + (p−1)/2·n·β",
 	Group:   rotations,
-	Scratch: func(spec collective.Spec) int { return 2 * spec.Ranks },
+	Scratch: func(spec collective.Spec) int { return spec.Ranks },
 	Lane: func(l *Lane) {
 		r, p := l.Rank, l.Ranks
 		l.Copy(l.Scratch(0).Blocks(p), l.In(r).Blocks(p)) // block i is for rank r+i
 		l.Copy(l.Out(r), l.Scratch(0))
 		for i := 1; i < p; i++ {
-			from, to := (i-1)%2*p, i%2*p
-			l.Send(r+1, l.Scratch(from+1).Blocks(p-i))
-			l.Recv(r-1, l.Scratch(to).Blocks(p-i)) // of rank r−i, the first is for this one
-			l.Copy(l.Out(r-i), l.Scratch(to))
+			l.Send(r+1, l.Scratch(1).Blocks(p-i))
+			l.Recv(r-1, l.Scratch(0).Blocks(p-i)) // of rank r−i, the first is for this one
+			l.Copy(l.Out(r-i), l.Scratch(0))
 		}
 	},
 	Cost: func(p, _ int) Cost {

@@ -96,6 +96,7 @@ func TestChoices(t *testing.T) {
 		{"ucc", collective.Reduce, 3, 32 * kb, "srg_knomial of 4", ""},
 		{"ucc", collective.AllToAll, 8, 128, "bruck", "bruck"},
 		{"ucc", collective.AllToAll, 8, 129, "pairwise, all at once", "direct"},
+		{"ucc", collective.AllToAll, 32, 2100, "pairwise, all at once", "direct"},
 		{"ucc", collective.AllToAll, 33, 2001, "pairwise, one by one", "pairwise"},
 		{"ucc", collective.AllToAll, 33, 2000, "pairwise, all at once", "direct"},
 	} {
@@ -116,6 +117,47 @@ func TestChoices(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, where)
+	}
+}
+
+// TestParameters: a choice is the schedule of ours with these options, under the library's name.
+func TestParameters(t *testing.T) {
+	around := [][]int32{{0, 1, 2, 3, 4}, {4, 3, 2, 1, 0}}
+	for _, c := range []struct {
+		library string
+		kind    collective.Kind
+		ranks   int
+		ours    string
+		o       algos.Options
+	}{
+		{"gloo", collective.AllReduce, 5, "ring", algos.Options{Slices: 2,
+			Params: []algos.Param{{Name: "order", Value: "gloo"}}}},
+		{"gloo", collective.AllGather, 5, "ring", algos.Options{Slices: 2}},
+		{"mpich", collective.AllToAll, 40, "scattered", algos.Options{
+			Params: []algos.Param{{Name: "batch", Value: "32"}}}},
+		{"oneccl", collective.AllReduce, 5, "ring", algos.Options{
+			Params: []algos.Param{{Name: "order", Value: "nccl"}}}},
+		{"ucc", collective.AllReduce, 16, "k-nomial", algos.Options{
+			Params: []algos.Param{{Name: "radix", Value: "4"}}}},
+		{"ucc", collective.Gather, 3, "k-nomial", algos.Options{
+			Params: []algos.Param{{Name: "radix", Value: "3"}}}},
+		{"ucc", collective.ReduceScatter, 5, "ring", algos.Options{Channels: 2, Rings: around}},
+	} {
+		size := int64(10000)
+		if c.library == "oneccl" {
+			size = 2 << 20
+		}
+		spec := callOf(c.kind, c.ranks, size)
+		a, err := algos.FindIn(Table(), c.kind, c.library+":auto")
+		require.NoError(t, err)
+		got, err := a.Build(spec, algos.Options{})
+		require.NoError(t, err)
+		ours, err := algos.Find(c.kind, c.ours)
+		require.NoError(t, err)
+		want, err := ours.Build(spec, c.o)
+		require.NoError(t, err)
+		want.Name = a.Name
+		require.Equal(t, want.String(), got.String(), "%s %v", a.Name, c.kind)
 	}
 }
 
