@@ -17,9 +17,14 @@ const (
 	// p−1−s microbatches forward, then one forward and one backward in turn, then the remaining
 	// backward passes.
 	OneForwardOneBackward
+	// InterleavedOneForwardOneBackward is the interleaved order of Megatron (Narayanan et al.,
+	// "Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM", SC 2021,
+	// section 2.2): a stage has several chunks of the model. Stage s of p with v chunks does
+	// 2·(p−1−s) + (v−1)·p forward passes through a chunk, then one forward and one backward in turn.
+	InterleavedOneForwardOneBackward
 )
 
-var orderNames = [...]string{"as written", "1f1b"}
+var orderNames = [...]string{"as written", "1f1b", "interleaved-1f1b"}
 
 // Orders lists the names of the orders.
 func Orders() []string { return orderNames[:] }
@@ -30,8 +35,10 @@ func (o Order) String() string { return orderNames[o] }
 // turns orders the ops of a program with its backward pass.
 type turns struct {
 	q      *Program
+	by     Order
 	ranks  [][]int // of each op
 	stage  []int   // of each op; −1 if several stages do it, or none
+	chunk  []int   // of each op of a pass, of its stage
 	needs  [][]int // of each op: ops that it must come after
 	turn   []*turn // of each op; nil if it is in none
 	issued []bool
@@ -52,7 +59,7 @@ func (p *Program) ordered(q *Program) (*Program, error) {
 		return nil, &Error{-1, -1, "stages", fmt.Sprintf("the names of at least 2 groups, one for each "+
 			"stage, are expected with order %q", p.Order)}
 	}
-	t := &turns{q: q, issued: make([]bool, len(q.Ops)), turn: make([]*turn, len(q.Ops))}
+	t := &turns{q: q, by: p.Order, issued: make([]bool, len(q.Ops)), turn: make([]*turn, len(q.Ops))}
 	t.place(stages)
 	t.depend()
 	if err := t.issueAll(len(stages)); err != nil {
@@ -137,9 +144,9 @@ func (p *Program) stages() (list []Stage, err error) {
 // other writes, overwrites what the other reads, or names it in After.
 func (t *turns) depend() {
 	writers, readers, named := map[string][]int{}, map[string][]int{}, map[string][]int{}
-	meet := func(i int, list []int) {
+	needs := func(i int, list []int) {
 		for _, j := range list {
-			if slices.ContainsFunc(t.ranks[i], func(r int) bool { return slices.Contains(t.ranks[j], r) }) {
+			if meet(t.ranks[i], t.ranks[j]) {
 				t.needs[i] = append(t.needs[i], j)
 			}
 		}
@@ -148,45 +155,56 @@ func (t *turns) depend() {
 	for i := range t.q.Ops {
 		o := &t.q.Ops[i]
 		for _, name := range o.In {
-			meet(i, writers[name])
+			needs(i, writers[name])
 		}
 		if o.Out != "" {
-			meet(i, writers[o.Out])
-			meet(i, readers[o.Out])
+			needs(i, writers[o.Out])
+			needs(i, readers[o.Out])
 			writers[o.Out] = append(writers[o.Out], i)
 		}
 		for _, name := range o.In {
 			readers[name] = append(readers[name], i)
 		}
 		for _, name := range o.After {
-			meet(i, named[name])
+			needs(i, named[name])
 		}
 		named[o.Name] = []int{i}
 	}
 }
 
-// A turn is a pass of a microbatch on a stage, and its ops.
+// meet reports whether a rank is in two lists.
+func meet(a, b []int) bool {
+	return slices.ContainsFunc(a, func(rank int) bool { return slices.Contains(b, rank) })
+}
+
+// A turn is a pass of a microbatch through a chunk of a stage, and its ops.
 type turn struct {
-	microbatch int
-	ops        []int
+	microbatch, place int // its place in the order of its stage and pass
+	ops               []int
 }
 
 // turnsOf lists the turns of each stage in their order, without ops that read gradients.
-func (t *turns) turnsOf(stages int) [][]*turn {
+func (t *turns) turnsOf(stages int) ([][]*turn, error) {
 	type key struct {
-		stage, microbatch int
-		phase             phase
+		stage, chunk, microbatch int
+		phase                    phase
 	}
-	known := map[key]*turn{}
-	passes := make([][2][]*turn, stages)
+	known, passes := map[key]*turn{}, make([][2][]*turn, stages)
+	chunks, microbatches := t.chunks(), 0
 	for i := range t.q.Ops {
 		o := &t.q.Ops[i]
+		microbatches = max(microbatches, o.Microbatch+1)
 		if t.stage[i] < 0 || o.phase == afterGradients {
 			continue
 		}
-		k := key{t.stage[i], o.Microbatch, o.phase}
+		k := key{t.stage[i], t.chunk[i], o.Microbatch, o.phase}
 		if known[k] == nil {
-			known[k] = &turn{microbatch: o.Microbatch}
+			chunk := k.chunk
+			if k.phase == backwardPass {
+				chunk = chunks - 1 - chunk
+			}
+			known[k] = &turn{microbatch: k.microbatch,
+				place: inGroups(k.microbatch, chunk, stages, chunks)}
 			of := &passes[k.stage][k.phase]
 			*of = append(*of, known[k])
 		}
@@ -195,11 +213,12 @@ func (t *turns) turnsOf(stages int) [][]*turn {
 	list := make([][]*turn, stages)
 	for stage, of := range passes {
 		for _, pass := range of {
-			slices.SortStableFunc(pass, func(a, b *turn) int { return a.microbatch - b.microbatch })
+			slices.SortStableFunc(pass, func(a, b *turn) int { return a.place - b.place })
 		}
-		list[stage] = alternate(of[forwardPass], of[backwardPass], stages-1-stage)
+		list[stage] = alternate(of[forwardPass], of[backwardPass],
+			t.ahead(stage, stages, chunks, microbatches))
 	}
-	return list
+	return list, t.checkMicrobatches(microbatches, stages)
 }
 
 // alternate returns the turns of a stage: so many forward passes ahead, then one more and one
@@ -221,7 +240,10 @@ func alternate(forward, backward []*turn, ahead int) []*turn {
 // issueAll issues all ops. Each round issues what is in no turn, as far as it is ready, then one
 // turn of each stage.
 func (t *turns) issueAll(stages int) error {
-	turns := t.turnsOf(stages)
+	turns, err := t.turnsOf(stages)
+	if err != nil {
+		return err
+	}
 	var others []int
 	for i, of := range t.turn {
 		if of == nil {
@@ -296,5 +318,5 @@ func (t *turns) stuck(turns [][]*turn) error {
 		waits = append(waits[:most], "…")
 	}
 	return &Error{max(first, 0), -1, "repeat", fmt.Sprintf("order %q is none of this program: %s",
-		OneForwardOneBackward, strings.Join(waits, "; "))}
+		t.by, strings.Join(waits, "; "))}
 }

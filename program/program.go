@@ -19,7 +19,7 @@ type Program struct {
 	// Gradient appends the backward pass: see GradientName.
 	Gradient bool
 	// Order is the order of forward and backward passes of microbatches. Stages are the names of
-	// the groups that a pipeline goes through, which OneForwardOneBackward needs.
+	// the groups that a pipeline goes through, which others than AsWritten need.
 	Order  Order
 	Stages []string
 	notes  []Note // of its backward pass
