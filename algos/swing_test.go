@@ -10,8 +10,8 @@ import (
 	"collsim/proof"
 )
 
-// TestSwingSendsOnce: on an even number of ranks, where ways round the ring meet, no block is sent to
-// a rank twice.
+// TestSwingSendsOnce: on an even number of ranks, where ways round the ring meet, no block is sent
+// to a rank twice.
 func TestSwingSendsOnce(t *testing.T) {
 	for _, kind := range []collective.Kind{collective.AllGather, collective.ReduceScatter} {
 		a, err := algos.Find(kind, "swing")
