@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"collsim/algos"
+	"collsim/algos/libraries"
 	"collsim/algos/nccl"
 	"collsim/algos/openmpi"
 	"collsim/collective"
@@ -41,7 +42,8 @@ func Algorithms() []algos.Algorithm {
 
 // algorithms is the table of Algorithms, which nobody changes.
 var algorithms = sync.OnceValue(func() []algos.Algorithm {
-	return slices.Concat(algos.Table(), algos.Further(), nccl.Table(), openmpi.Table())
+	return slices.Concat(algos.Table(), algos.Further(), nccl.Table(), openmpi.Table(),
+		libraries.Table())
 })
 
 // find returns the algorithm of a kind by its name: ours, or a library's where the name has a
