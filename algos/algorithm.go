@@ -46,9 +46,7 @@ type Algorithm struct {
 	Roles func(spec collective.Spec) schedule.Roles
 	// Even says that, without a group, every rank does as much as rank 0: see schedule.Plan.
 	Even bool
-	// Timing is the group that translates ranks as far as time depends on what they do, where a
-	// Group would translate too much: their operands come in rank order (schedule.Plan).
-	Timing func(ranks int) schedule.Group
+	Timing func(ranks int) schedule.Group // like Group, for time alone: schedule.Plan.Timing
 	// Turns allows every channel an order of the ranks of its own (schedule.Plan.PerNode) where
 	// ranks fill nodes. Without it, all messages between nodes would use one NIC of each.
 	Turns bool
