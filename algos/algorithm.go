@@ -45,7 +45,7 @@ type Algorithm struct {
 	// none.
 	Roles func(spec collective.Spec) schedule.Roles
 	// Even says that, without a group, every rank does as much as rank 0: see schedule.Plan.
-	Even bool
+	Even   bool
 	Timing func(ranks int) schedule.Group // like Group, for time alone: schedule.Plan.Timing
 	// Turns allows every channel an order of the ranks of its own (schedule.Plan.PerNode) where
 	// ranks fill nodes. Without it, all messages between nodes would use one NIC of each.
