@@ -70,6 +70,11 @@ type Algorithm struct {
 	// says why the algorithm does not fit this collective (an Unfit). It has neither channels nor
 	// slices.
 	Plan func(p *schedule.Plan, param func(name string) string) error
+	// Make makes the schedule of an algorithm that is made for a network (Options.Network), and says
+	// what it has chosen. It replaces Bind and everything after it. For one rank there may be no
+	// network; it only validates the parameters then.
+	Make func(spec collective.Spec, o Options, param func(name string) string) (*schedule.Schedule,
+		Pick, error)
 	// Grouped marks a call as a group of sends and receives, which the host issues one by one.
 	Grouped bool
 	// Ordered says that Plan uses Options.Rings, as Orders of the plan that it gets.
@@ -116,6 +121,8 @@ type Options struct {
 	NoMulticast bool
 	// NoAggregation says that no switch between nodes multicasts and reduces.
 	NoAggregation bool
+	// Network is where the collective is done; nil if unknown.
+	Network *Network
 	// Machine describes the nodes as a library sees them, in the notation of the library's
 	// algorithms (nccl.Facts); empty if unknown.
 	Machine string
@@ -145,6 +152,10 @@ func (a Algorithm) Does(k collective.Kind) bool {
 // Build applies the algorithm to a collective of any number of ranks. Errors say which option,
 // parameter or property of the collective is out of range, or where the algorithm misuses its lane.
 func (a Algorithm) Build(spec collective.Spec, o Options) (*schedule.Schedule, error) {
+	if a.Make != nil {
+		s, _, err := a.make(spec, o)
+		return s, err
+	}
 	_, plan, err := a.plan(spec, o)
 	if err != nil {
 		return nil, err
@@ -157,6 +168,27 @@ func (a Algorithm) Build(spec collective.Spec, o Options) (*schedule.Schedule, e
 		return nil, err
 	}
 	return s, nil
+}
+
+// make calls Make, after checking what it gets.
+func (a Algorithm) make(spec collective.Spec, o Options) (*schedule.Schedule, Pick, error) {
+	err := a.check(spec, o)
+	if err == nil {
+		err = a.checkParams(o)
+	}
+	switch {
+	case err != nil:
+		return nil, Pick{}, err
+	case o.Slices > 1:
+		return nil, Pick{}, &Unfit{a.Name, "it has no slices; its pieces are tiles"}
+	case spec.Ranks > 1 && o.Network == nil:
+		return nil, Pick{}, &Unfit{a.Name, "it is made for a network, and none is known here"}
+	}
+	s, pick, err := a.Make(spec, o, func(name string) string { return a.Param(name, o) })
+	if err != nil {
+		return nil, Pick{}, &Unfit{a.Name, err.Error()}
+	}
+	return s, pick, nil
 }
 
 // transpose builds the schedule of Of and runs it backwards. In place makes no difference to the

@@ -111,6 +111,9 @@ func (s *Scenario) withChannels(p *scenarios.Point, a scenarios.Algorithm) scena
 	}
 	spec := largeSpec(p, len(team))
 	o := options(a)
+	if o.Network, err = s.networkOf(p, found); err != nil {
+		return a
+	}
 	if rings := ringsOn(p, found, wires); rings != nil {
 		o.Channels, o.Rings = wires, rings
 	}

@@ -9,6 +9,7 @@ import (
 	"collsim/algos"
 	"collsim/algos/nccl"
 	"collsim/algos/openmpi"
+	"collsim/algos/synth"
 	"collsim/collective"
 	"collsim/scenarios"
 	"collsim/schedule"
@@ -42,14 +43,17 @@ func Algorithms() []algos.Algorithm {
 
 // algorithms is the table of Algorithms, which nobody changes.
 var algorithms = sync.OnceValue(func() []algos.Algorithm {
-	return slices.Concat(algos.Table(), algos.Further(), nccl.Table(), openmpi.Table())
+	return slices.Concat(ours(), nccl.Table(), openmpi.Table())
 })
+
+// ours lists those of Algorithms that are no library's.
+func ours() []algos.Algorithm { return slices.Concat(algos.Table(), algos.Further(), synth.Table()) }
 
 // find returns the algorithm of a kind by its name: ours, or a library's where the name has a
 // prefix.
 func find(kind collective.Kind, name string) (algos.Algorithm, error) {
 	if !strings.Contains(name, ":") {
-		return algos.Find(kind, name)
+		return algos.FindIn(ours(), kind, name)
 	}
 	return algos.FindIn(algorithms(), kind, name)
 }
@@ -87,7 +91,7 @@ func (r *runner) choose(result *Result) (*made, error) {
 		}
 		if err == nil {
 			result.Algorithm = m.algorithm
-			result.Picked = pickedBy(p, m)
+			result.Picked = r.s.pickedBy(p, m)
 		}
 		return m, err
 	}
@@ -142,7 +146,7 @@ func (r *runner) compare(p *scenarios.Point, list []scenarios.Algorithm) (best *
 }
 
 // pickedBy returns what a library's algorithm comes to in the schedule of the first team.
-func pickedBy(p *scenarios.Point, m *made) algos.Pick {
+func (s *Scenario) pickedBy(p *scenarios.Point, m *made) algos.Pick {
 	if m.algorithm.FromFile() || len(m.members) == 0 {
 		return algos.Pick{}
 	}
@@ -151,7 +155,11 @@ func pickedBy(p *scenarios.Point, m *made) algos.Pick {
 	if err != nil {
 		return algos.Pick{}
 	}
-	return a.Picked(spec, optionsOn(p, m.algorithm, a))
+	o := optionsOn(p, m.algorithm, a)
+	if o.Network, err = s.networkOf(p, a); err != nil {
+		return algos.Pick{}
+	}
+	return a.Picked(spec, o)
 }
 
 // measure returns the simulated time of a schedule.

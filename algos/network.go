@@ -1,0 +1,39 @@
+package algos
+
+import (
+	"sync"
+
+	"collsim/topology"
+	"collsim/unit"
+)
+
+// A Network is what an algorithm that is made for a network knows of it (Algorithm.Make).
+type Network struct {
+	Graph *topology.Graph // its ranks are those of the collective
+	Step  unit.Time       // what every step of a rank takes, besides its bytes
+
+	lock sync.Mutex // of Graph, too, which caches routes
+	made map[string]made
+}
+
+// made is a result of Once.
+type made struct {
+	value any
+	err   error
+}
+
+// Once returns what a function finds out about a network, and calls it only the first time for each
+// key.
+func Once[T any](n *Network, key string, find func() (T, error)) (T, error) {
+	n.lock.Lock()
+	defer n.lock.Unlock()
+	m, known := n.made[key]
+	if !known {
+		value, err := find()
+		if m = (made{value, err}); n.made == nil {
+			n.made = map[string]made{}
+		}
+		n.made[key] = m
+	}
+	return m.value.(T), m.err
+}

@@ -1,0 +1,227 @@
+package synth
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"collsim/algos"
+	"collsim/collective"
+	"collsim/schedule"
+)
+
+// mostParts bounds the parts of a block.
+const mostParts = 64
+
+// A parcel is parts of the block of a pair of ranks that go the same way.
+type parcel struct {
+	from, to     int
+	first, parts int   // of the block
+	via          []int // the ranks on the way, both ends included
+	slots        []int // where the ranks between store it: the first block of scratch
+}
+
+// An exchange is the parcels of an all_to_all.
+type exchange struct {
+	ranks, parts int
+	parcels      []parcel
+	slots        []int // by rank: blocks of scratch
+	hops         int   // the most of a parcel
+}
+
+// newExchange finds the ways of all parcels.
+func newExchange(n *network, parts int) (*exchange, error) {
+	if len(n.hops) == 0 {
+		return nil, errors.New("no rank reaches another over links without a third between")
+	}
+	paths := newRouter(n, parts).route()
+	if paths == nil {
+		return nil, errors.New("some rank cannot be reached")
+	}
+	e := &exchange{ranks: n.ranks, parts: parts, slots: make([]int, n.ranks)}
+	for pair, list := range paths {
+		slices.SortStableFunc(list, slices.Compare[path])
+		for i := 0; i < len(list); {
+			p := parcel{from: pair / n.ranks, to: pair % n.ranks, first: i}
+			p.via = append(p.via, p.from)
+			for _, h := range list[i] {
+				p.via = append(p.via, n.hops[h].to)
+			}
+			for ; i < len(list) && slices.Equal(list[i], list[p.first]); i++ {
+				p.parts++
+			}
+			for _, rank := range p.via[1 : len(p.via)-1] {
+				p.slots = append(p.slots, e.slots[rank])
+				e.slots[rank] += p.parts
+			}
+			e.hops = max(e.hops, len(p.via)-1)
+			e.parcels = append(e.parcels, p)
+		}
+	}
+	return e, nil
+}
+
+// A leg is one hop of a parcel.
+type leg struct {
+	*parcel
+	hop int
+}
+
+// legs lists what goes from each rank to each other (from·ranks + to), in the order in which it
+// goes: first hops first, and of these the ones with the longest way to go. So nothing that is
+// passed on holds up what is under way, and ranks that wait for one another all come on.
+func (e *exchange) legs() [][]leg {
+	lists := make([][]leg, e.ranks*e.ranks)
+	for i := range e.parcels {
+		p := &e.parcels[i]
+		for hop := range len(p.via) - 1 {
+			at := p.via[hop]*e.ranks + p.via[hop+1]
+			lists[at] = append(lists[at], leg{p, hop})
+		}
+	}
+	for _, list := range lists {
+		slices.SortStableFunc(list, func(a, b leg) int {
+			return cmp.Or(cmp.Compare(a.hop, b.hop), cmp.Compare(len(b.via), len(a.via)))
+		})
+	}
+	return lists
+}
+
+// cuts cuts every block into parts. Scratch holds, in place, a copy of the input, and then what is
+// passed on, of the length of the parts.
+func (e *exchange) cuts(spec collective.Spec, channels int) (cuts [3]schedule.Cut, longest int64) {
+	count := spec.Count
+	size := func(i int) int64 {
+		return part(count, int64(e.parts), int64(i)) -
+			part(count, int64(e.parts), int64(i-1))
+	}
+	var all []int64
+	for block := range e.ranks {
+		for i := range e.parts {
+			all = append(all, int64(block)*count+part(count, int64(e.parts), int64(i)))
+		}
+	}
+	rows := make([][]int64, e.ranks)
+	for rank := range rows {
+		if spec.InPlace {
+			rows[rank] = slices.Clone(all)
+		}
+	}
+	end := func(rank int) int64 {
+		if n := len(rows[rank]); n > 0 {
+			return rows[rank][n-1]
+		}
+		return 0
+	}
+	for _, p := range e.parcels {
+		for _, rank := range p.via[1 : len(p.via)-1] {
+			for i := range p.parts {
+				rows[rank] = append(rows[rank], end(rank)+size(p.first+i))
+			}
+		}
+	}
+	blocks := 1
+	for rank, row := range rows {
+		blocks, longest = max(blocks, len(row)), max(longest, end(rank))
+	}
+	for rank, row := range rows {
+		rows[rank] = append(row, slices.Repeat([]int64{end(rank)}, blocks-len(row))...)
+	}
+	cut := fine(table(all), channels, 1)
+	return [3]schedule.Cut{cut, cut, fine(table(rows...), channels, 1)}, longest
+}
+
+// makeExchange makes an all_to_all.
+func makeExchange(spec collective.Spec, o algos.Options, param func(string) string) (
+	*schedule.Schedule, algos.Pick, error) {
+	parts, err := whole("parts", param("parts"), mostParts)
+	if err != nil {
+		return nil, algos.Pick{}, err
+	}
+	if spec.Ranks == 1 || spec.Empty() {
+		s, err := schedule.Build(schedule.Plan{Name: Name, Spec: spec})
+		return s, algos.Pick{}, err
+	}
+	e, err := algos.Once(o.Network, fmt.Sprintln("exchange", parts), func() (*exchange, error) {
+		return newExchange(newNetwork(o.Network.Graph), parts)
+	})
+	if err != nil {
+		return nil, algos.Pick{}, err
+	}
+	s, err := schedule.Build(e.plan(spec, max(1, o.Channels)))
+	pick := algos.Pick{What: fmt.Sprintf("paths: %d parts of a block, at most %d hops", parts, e.hops)}
+	return s, pick, err
+}
+
+// plan plans the exchange. Lane q of a rank sends to rank q, and lane ranks + q receives from it;
+// the lane of its own number copies the own block, or in place the whole input to scratch, for
+// which all others wait.
+func (e *exchange) plan(spec collective.Spec, channels int) schedule.Plan {
+	cuts, scratch := e.cuts(spec, channels)
+	legs := e.legs()
+	p := schedule.Plan{Name: Name, Spec: spec, Cuts: &cuts, Lanes: 2 * e.ranks, Channels: channels,
+		Scratch: int((scratch + spec.Count - 1) / spec.Count)}
+	p.Lane = func(l *schedule.Lane) {
+		peer := l.Index % e.ranks
+		switch {
+		case l.Index == l.Rank && spec.InPlace:
+			l.Copy(l.Scratch(0).Blocks(e.ranks*e.parts), l.In(0).Blocks(e.ranks*e.parts))
+			l.Post()
+		case l.Index == l.Rank:
+			l.Copy(l.Out(l.Rank*e.parts).Blocks(e.parts), l.In(l.Rank*e.parts).Blocks(e.parts))
+		case l.Index < e.ranks:
+			e.send(l, peer, legs, spec.InPlace)
+		case peer != l.Rank:
+			e.receive(l, peer, legs[peer*e.ranks+l.Rank], spec.InPlace)
+		}
+	}
+	return p
+}
+
+// send writes a lane that sends to a rank: of this rank's own block, and what others have sent here
+// to be passed on.
+func (e *exchange) send(l *schedule.Lane, to int, legs [][]leg, inPlace bool) {
+	for i, g := range legs[l.Rank*e.ranks+to] {
+		source := l.In(g.to*e.parts + g.first)
+		switch {
+		case g.hop > 0:
+			source = e.slot(l, g, g.hop, inPlace)
+			before := g.via[g.hop-1]
+			posts := slices.Index(legs[before*e.ranks+l.Rank], leg{g.parcel, g.hop - 1}) + 1
+			l.After(e.ranks+before, posts)
+		case inPlace:
+			source = l.Scratch(g.to*e.parts + g.first)
+		}
+		if i == 0 && inPlace {
+			l.After(l.Rank, 1)
+		}
+		l.Facing(e.ranks + l.Rank)
+		l.Send(to, source.Blocks(g.parts))
+	}
+}
+
+// receive writes a lane that receives from a rank, and posts after each message.
+func (e *exchange) receive(l *schedule.Lane, from int, legs []leg, inPlace bool) {
+	for i, g := range legs {
+		into := l.Out(g.from*e.parts + g.first)
+		if g.hop+1 < len(g.via)-1 {
+			into = e.slot(l, g, g.hop+1, inPlace)
+		}
+		if i == 0 && inPlace {
+			l.After(l.Rank, 1)
+		}
+		l.Facing(l.Rank)
+		l.Recv(from, into.Blocks(g.parts))
+		l.Post()
+	}
+}
+
+// slot returns where the hop-th rank on the way of a parcel stores it.
+func (e *exchange) slot(l *schedule.Lane, g leg, hop int, inPlace bool) schedule.Region {
+	first := g.slots[hop-1]
+	if inPlace {
+		first += e.ranks * e.parts
+	}
+	return l.Scratch(first)
+}

@@ -1,0 +1,51 @@
+package run
+
+import (
+	"fmt"
+	"sync"
+
+	"collsim/algos"
+	"collsim/scenarios"
+)
+
+// networks remembers, of the latest topology, what algorithms that are made for a network have found
+// out about it, by team and device.
+type networks struct {
+	sync.Mutex
+	topology *scenarios.Topology
+	known    map[string]*algos.Network
+}
+
+// networkOf returns the network of an algorithm that is made for one, as the ranks of a point's
+// first team see it; nil for other algorithms.
+func (s *Scenario) networkOf(p *scenarios.Point, found algos.Algorithm) (*algos.Network, error) {
+	if found.Make == nil {
+		return nil, nil
+	}
+	n := &s.networks
+	n.Lock()
+	defer n.Unlock()
+	if n.topology != p.Topology {
+		n.topology, n.known = p.Topology, map[string]*algos.Network{}
+	}
+	step := p.Device.Overhead + p.Device.Own.Latency
+	var team []int
+	if p.Teams != nil {
+		team = p.Teams[0]
+	}
+	key := fmt.Sprint(step, team)
+	if n.known[key] == nil {
+		g, err := p.Topology.Graph()
+		if err != nil {
+			return nil, err
+		}
+		if err := g.Listable(); err != nil {
+			return nil, err
+		}
+		if team != nil {
+			g = viewsOf(g, [][]int{team})[0]
+		}
+		n.known[key] = &algos.Network{Graph: g, Step: step}
+	}
+	return n.known[key], nil
+}
