@@ -11,6 +11,8 @@ import (
 type Network struct {
 	Graph *topology.Graph // its ranks are those of the collective
 	Step  unit.Time       // what every step of a rank takes, besides its bytes
+	// LaneRate is the bytes a second that one lane sends; 0 is unlimited.
+	LaneRate unit.Rate
 
 	lock sync.Mutex // of Graph, too, which caches routes
 	made map[string]made

@@ -82,7 +82,7 @@ func (s *Scenario) withChannels(p *scenarios.Point, a scenarios.Algorithm) scena
 	if err == nil {
 		found, err = found.Bound(p.Spec.Ranks, options(a))
 	}
-	if err != nil || found.Plan != nil { // it has its own, if any
+	if err != nil || found.Plan != nil || found.Make != nil { // it has its own, if any
 		return a
 	}
 	a.Channels = 1
@@ -111,9 +111,6 @@ func (s *Scenario) withChannels(p *scenarios.Point, a scenarios.Algorithm) scena
 	}
 	spec := largeSpec(p, len(team))
 	o := options(a)
-	if o.Network, err = s.networkOf(p, found); err != nil {
-		return a
-	}
 	if rings := ringsOn(p, found, wires); rings != nil {
 		o.Channels, o.Rings = wires, rings
 	}

@@ -33,7 +33,7 @@ func (s *Scenario) networkOf(p *scenarios.Point, found algos.Algorithm) (*algos.
 	if p.Teams != nil {
 		team = p.Teams[0]
 	}
-	key := fmt.Sprint(step, team)
+	key := fmt.Sprint(step, p.Device.LaneRate, team)
 	if n.known[key] == nil {
 		g, err := p.Topology.Graph()
 		if err != nil {
@@ -45,7 +45,7 @@ func (s *Scenario) networkOf(p *scenarios.Point, found algos.Algorithm) (*algos.
 		if team != nil {
 			g = viewsOf(g, [][]int{team})[0]
 		}
-		n.known[key] = &algos.Network{Graph: g, Step: step}
+		n.known[key] = &algos.Network{Graph: g, Step: step, LaneRate: p.Device.LaneRate}
 	}
 	return n.known[key], nil
 }

@@ -9,6 +9,7 @@ import (
 	"collsim/algos"
 	"collsim/collective"
 	"collsim/schedule"
+	"collsim/unit"
 )
 
 // mostParts bounds the parts of a block.
@@ -28,6 +29,10 @@ type exchange struct {
 	parcels      []parcel
 	slots        []int // by rank: blocks of scratch
 	hops         int   // the most of a parcel
+	// most is the largest number of parts that one rank sends to another, and each the bytes a second
+	// of a part if all are sent at once.
+	most int
+	each unit.Rate
 }
 
 // newExchange finds the ways of all parcels.
@@ -35,21 +40,26 @@ func newExchange(n *network, parts int) (*exchange, error) {
 	if len(n.hops) == 0 {
 		return nil, errors.New("no rank reaches another over links without a third between")
 	}
-	paths := newRouter(n, parts).route()
+	paths, each := newRouter(n, parts).route()
 	if paths == nil {
 		return nil, errors.New("some rank cannot be reached")
 	}
-	e := &exchange{ranks: n.ranks, parts: parts, slots: make([]int, n.ranks)}
+	e := &exchange{ranks: n.ranks, parts: parts, slots: make([]int, n.ranks), each: each}
+	sent := make([]int, len(n.hops))
 	for pair, list := range paths {
 		slices.SortStableFunc(list, slices.Compare[path])
 		for i := 0; i < len(list); {
 			p := parcel{from: pair / n.ranks, to: pair % n.ranks, first: i}
 			p.via = append(p.via, p.from)
-			for _, h := range list[i] {
+			way := list[i]
+			for _, h := range way {
 				p.via = append(p.via, n.hops[h].to)
 			}
 			for ; i < len(list) && slices.Equal(list[i], list[p.first]); i++ {
 				p.parts++
+			}
+			for _, h := range way {
+				sent[h] += p.parts
 			}
 			for _, rank := range p.via[1 : len(p.via)-1] {
 				p.slots = append(p.slots, e.slots[rank])
@@ -59,6 +69,7 @@ func newExchange(n *network, parts int) (*exchange, error) {
 			e.parcels = append(e.parcels, p)
 		}
 	}
+	e.most = slices.Max(sent)
 	return e, nil
 }
 
@@ -149,7 +160,11 @@ func makeExchange(spec collective.Spec, o algos.Options, param func(string) stri
 	if err != nil {
 		return nil, algos.Pick{}, err
 	}
-	s, err := schedule.Build(e.plan(spec, max(1, o.Channels)))
+	channels := o.Channels
+	if channels == 0 {
+		channels = lanesFor(e.each, e.most, o.Network.LaneRate)
+	}
+	s, err := schedule.Build(e.plan(spec, channels))
 	pick := algos.Pick{What: fmt.Sprintf("paths: %d parts of a block, at most %d hops", parts, e.hops)}
 	return s, pick, err
 }

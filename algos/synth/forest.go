@@ -1,7 +1,7 @@
 package synth
 
 import (
-	"fmt"
+	"errors"
 	"slices"
 
 	"collsim/unit"
@@ -26,38 +26,44 @@ func (f *Forest) Depth() (most int) {
 	return most
 }
 
-// nearlyAsFast is what the fastest choice may reach, in percent of one with fewer trees, that this is
-// preferred: every further tree divides blocks into smaller parts.
-const nearlyAsFast = 102
+// notably is what more trees must reach to be looked at, in percent of fewer.
+const notably = 103
 
-// slower are the scales that are tried one after the other where routes do not allow what the links
-// would, in percent of the units of the best scale.
-var slower = [...]int64{100, 103, 106, 112, 125, 150, 200, 300, 400}
-
-// forest returns trees for the fastest of the demands of least to most trees a root for which there
-// are some on the routes of the network.
-func (n *network) forest(demands func(k int64) demand, least, most int64) (*Forest, error) {
-	list, err := n.choices(demands, least, most)
+// forests returns trees for demands of least to most trees a root, each notably faster than the ones
+// with fewer trees.
+func (n *network) forests(demands func(k int64) demand, least, most int64) (list []*Forest,
+	err error) {
+	choices, err := n.choices(demands, least, most)
 	if err != nil {
 		return nil, err
 	}
-	slices.Reverse(list)
-	for i := len(list) - 1; i > 0; i-- { // the one with the fewest trees that is nearly as fast
-		if !list[0].faster(list[i], nearlyAsFast) {
-			list[0], list[i] = list[i], list[0]
-			break
+	var kept choice
+	for i, c := range choices {
+		if i > 0 && !c.faster(kept, notably) {
+			continue
+		}
+		kept = c
+		f, err := n.forest(demands(c.trees), c.scale)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+// forest returns the trees of a demand at the given scale, or the next slower one at which there are
+// some on the routes of the network.
+func (n *network) forest(d demand, s scale) (*Forest, error) {
+	for slower := int64(0); ; slower = max(3, 2*slower) { // by so many percent
+		t := scale{s.units + (s.units*slower+99)/100, s.each}
+		if t.units > maxUnits {
+			return nil, errors.New("the routes of the network hold no trees")
+		}
+		if hops, ok := n.logical(d, n.capacities(t, d.total())); ok {
+			return n.grown(d, hops, t)
 		}
 	}
-	for _, percent := range slower {
-		for _, c := range list {
-			d, s := demands(c.trees), c.scale
-			s.units = (s.units*percent + 99) / 100
-			if hops, ok := n.logical(d, n.capacities(s, d.total())); ok {
-				return n.grown(d, hops, s)
-			}
-		}
-	}
-	return nil, fmt.Errorf("routes of the network hold no trees at a quarter of the rate of its links")
 }
 
 // grown returns the forest of a demand, in hops that hold it.
@@ -66,7 +72,8 @@ func (n *network) grown(d demand, hops []int64, s scale) (*Forest, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Forest{Trees: trees, Units: slices.Max(d), Each: s.each / unit.Rate(s.units)}
+	f := &Forest{Trees: trees, Units: slices.Max(d), Each: s.each / unit.Rate(s.units),
+		Latency: n.latency()}
 	for _, k := range d {
 		if k > 0 {
 			f.Roots++

@@ -1,6 +1,10 @@
 package synth
 
-import "slices"
+import (
+	"slices"
+
+	"collsim/unit"
+)
 
 // A path is how a part of a block goes from rank to rank: the hops, one after the other.
 type path []int32
@@ -50,8 +54,9 @@ func newRouter(n *network, parts int) *router {
 	return r
 }
 
-// route returns the paths of all parts, by pair and part; nil where a rank cannot be reached.
-func (r *router) route() (best [][]path) {
+// route returns the paths of all parts, by pair and part, and the bytes a second of each part that
+// they allow; nil where a rank cannot be reached.
+func (r *router) route() (best [][]path, each unit.Rate) {
 	load, rate := int64(r.parts*r.n.ranks), slices.Min(r.rate) // a guess of the largest
 	least := [2]int64{}
 	for pass := range passes + 1 {
@@ -61,7 +66,7 @@ func (r *router) route() (best [][]path) {
 		for offset := 1; offset < r.n.ranks; offset++ {
 			for from := range r.n.ranks {
 				if !r.pair(from, (from+offset)%r.n.ranks, load, rate) {
-					return nil
+					return nil, 0
 				}
 			}
 		}
@@ -69,9 +74,10 @@ func (r *router) route() (best [][]path) {
 		load, rate = r.load[l], r.rate[l]
 		if pass == 0 || load*least[1] < least[0]*rate {
 			least, best = [2]int64{load, rate}, r.copied()
+			each = min(r.n.links[l].rate, fastest) / unit.Rate(load)
 		}
 	}
-	return best
+	return best, each
 }
 
 // longest returns the link that takes longest for what it carries.

@@ -7,6 +7,7 @@ import (
 	"collsim/algos"
 	"collsim/collective"
 	"collsim/schedule"
+	"collsim/unit"
 )
 
 // Name is that of all algorithms of the package.
@@ -90,8 +91,79 @@ type maker struct {
 	tiles   int   // 0: as needed
 }
 
-// make makes the schedule for the kind. Trees that sum are those of the reversed network, upwards.
+// make makes the schedule for the kind, on the trees that take the least time by the closed form.
 func (m maker) make() (*schedule.Schedule, algos.Pick, error) {
+	list, err := m.ways()
+	if err != nil {
+		return nil, algos.Pick{}, err
+	}
+	var best way
+	for i, w := range list {
+		if w.tiles = m.tiles; w.tiles == 0 {
+			w.tiles = w.pace.tiles()
+		}
+		if i == 0 || w.pace.time(w.tiles) < best.pace.time(best.tiles) {
+			best = w
+		}
+	}
+	y := layout{spec: m.spec, channels: m.options.Channels, tiles: best.tiles}
+	if y.channels == 0 {
+		y.channels = best.channels(m.options.Network.LaneRate)
+	}
+	var plan schedule.Plan
+	switch {
+	case best.up == nil:
+		plan = y.spread(best.down)
+	case best.down == nil:
+		plan = y.collect(best.up)
+	default:
+		plan = y.collectAndSpread(best.up, best.down)
+	}
+	s, err := schedule.Build(plan)
+	return s, algos.Pick{What: fmt.Sprintf("trees: %d a root, %d deep, %d tiles", best.trees,
+		best.pace.depth, best.tiles)}, err
+}
+
+// A way is the trees that a collective may take: up to the root, down from it, or both.
+type way struct {
+	up, down *Forest
+	trees    int64 // of a root
+	pace     pace
+	tiles    int
+}
+
+// mostChannels bounds the channels that are taken where nobody asks for a number.
+const mostChannels = 16
+
+// channels returns how many lanes of such a rate side by side send all that a strand sends from one
+// rank to its children.
+func (w way) channels(lane unit.Rate) int {
+	children, rate := 0, unit.Rate(0)
+	for _, f := range []*Forest{w.up, w.down} {
+		if f == nil {
+			continue
+		}
+		rate = max(rate, f.Each)
+		for _, s := range f.strands() {
+			for _, list := range s.children {
+				children = max(children, len(list))
+			}
+		}
+	}
+	return lanesFor(rate, children, lane)
+}
+
+// lanesFor returns how many lanes of such a rate side by side send so many times another rate.
+func lanesFor(rate unit.Rate, times int, lane unit.Rate) int {
+	if lane <= 0 || lane >= unit.Unlimited/2 {
+		return 1
+	}
+	return int(min(mostChannels, (rate*unit.Rate(times)+lane-1)/lane))
+}
+
+// ways lists the trees that the collective may take. Trees that sum are those of the reversed
+// network, upwards.
+func (m maker) ways() (list []way, err error) {
 	goesUp, goesDown := true, true
 	switch m.spec.Kind {
 	case collective.AllGather, collective.Broadcast:
@@ -99,69 +171,58 @@ func (m maker) make() (*schedule.Schedule, algos.Pick, error) {
 	case collective.ReduceScatter, collective.Reduce:
 		goesDown = false
 	}
-	var up, down, any *Forest
-	var err error
-	least, most, depth := int64(1), m.trees, 0
-	if goesDown {
-		if down, err = m.forest(false, least, most); err == nil {
-			any, depth, least, most = down, down.Depth(), down.Units, down.Units
-		}
-	}
-	if err == nil && goesUp {
-		if up, err = m.forest(true, least, most); err == nil {
-			any, depth = up, depth+up.Depth()
-		}
-	}
+	some, err := m.forests(!goesDown, 1, m.trees)
 	if err != nil {
-		return nil, algos.Pick{}, err
+		return nil, err
 	}
-	y := layout{spec: m.spec, channels: max(1, m.options.Channels), tiles: m.tilesOf(any, depth)}
-	var plan schedule.Plan
-	switch {
-	case up == nil:
-		plan = y.spread(down)
-	case down == nil:
-		plan = y.collect(up)
-	default:
-		plan = y.collectAndSpread(up, down)
+	for _, f := range some {
+		w := way{trees: f.Units, pace: m.paceOf(f)}
+		if goesDown {
+			w.down = f
+		} else {
+			w.up = f
+		}
+		if goesDown && goesUp {
+			up, err := m.forests(true, f.Units, f.Units)
+			if err != nil {
+				return nil, err
+			}
+			w.up = up[0]
+			p := m.paceOf(w.up)
+			w.pace.depth += p.depth
+			w.pace.steps += p.steps
+			w.pace.rate = min(w.pace.rate, p.rate) / 2 // both ways go over the same links
+		}
+		list = append(list, w)
 	}
-	s, err := schedule.Build(plan)
-	return s, algos.Pick{What: fmt.Sprintf("trees: %d a root, %d deep, %d tiles", any.Units, depth,
-		y.tiles)}, err
+	return list, nil
 }
 
-// forest returns the trees of the collective's roots, least to most of each, of the network or the
+// paceOf returns how the collective goes down the trees of a forest, or up.
+func (m maker) paceOf(f *Forest) pace {
+	edges := f.Roots * int(f.Units) * (m.spec.Ranks - 1)
+	return pace{bytes: int64(m.spec.Bytes()) / (int64(f.Roots) * f.Units), depth: f.Depth(),
+		steps: edges, rate: f.Each, overhead: m.options.Network.Step, latency: f.Latency}
+}
+
+// forests returns trees of the collective's roots, least to most of each, of the network or the
 // reversed one. A network remembers them.
-func (m maker) forest(reversed bool, least, most int64) (*Forest, error) {
+func (m maker) forests(reversed bool, least, most int64) ([]*Forest, error) {
 	root := -1
 	if m.spec.Kind == collective.Broadcast || m.spec.Kind == collective.Reduce {
 		root = m.spec.Root
 	}
 	network := m.options.Network
-	return algos.Once(network, fmt.Sprintln(root, least, most, reversed),
-		func() (*Forest, error) {
-			n := newNetwork(network.Graph)
-			if reversed {
-				n = n.reversed()
+	return algos.Once(network, fmt.Sprintln(root, least, most, reversed), func() ([]*Forest, error) {
+		n := newNetwork(network.Graph)
+		if reversed {
+			n = n.reversed()
+		}
+		return n.forests(func(k int64) demand {
+			if root < 0 {
+				return everywhere(n.ranks, k)
 			}
-			f, err := n.forest(func(k int64) demand {
-				if root < 0 {
-					return everywhere(n.ranks, k)
-				}
-				return from(n.ranks, root, k)
-			}, least, most)
-			if err == nil {
-				f.Latency = n.latency()
-			}
-			return f, err
-		})
-}
-
-// tilesOf returns the number of tiles: the parameter's, or what the bytes of a unit ask for.
-func (m maker) tilesOf(f *Forest, depth int) int {
-	if m.tiles > 0 {
-		return m.tiles
-	}
-	bytes := int64(m.spec.Bytes()) / (int64(f.Roots) * f.Units)
-	return tilesFor(f, depth, bytes, f.Latency+m.options.Network.Step)
+			return from(n.ranks, root, k)
+		}, least, most)
+	})
 }

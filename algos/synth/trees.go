@@ -1,11 +1,8 @@
 package synth
 
 import (
-	"math/big"
-
 	"collsim/collective"
 	"collsim/schedule"
-	"collsim/unit"
 )
 
 // A layout is how a collective goes through its trees.
@@ -115,31 +112,4 @@ func (y layout) collectAndSpread(upward, downward *Forest) schedule.Plan {
 			}
 		}
 	})
-}
-
-// Bounds of the number of tiles: of each strand, of all steps of a schedule, and where hops have no
-// latency for each hop, which leaves a hundredth of the time to the filling of the pipeline.
-const (
-	mostTiles = 1 << 10
-	mostSteps = 1 << 18
-	perHop    = 100
-)
-
-// tilesFor returns how many tiles each strand is cut into. A tile that goes down d hops takes
-// d·(α + n/m/B); the m−1 behind it take (m−1)·(α + n/m/B) more. The sum is least at
-// m = √((d−1)·n/(α·B)), for α the latency of a hop with the overhead of a step, n the bytes of a
-// strand and B its rate.
-func tilesFor(f *Forest, depth int, bytes int64, latency unit.Time) int {
-	edges := f.Roots * int(f.Units) * (len(f.Trees[0].Parent) - 1)
-	most := min(mostTiles, max(4, mostSteps/edges), (depth-1)*perHop, int(bytes/8))
-	if latency == 0 || most < 1 {
-		return max(1, most)
-	}
-	n := new(big.Int).Mul(big.NewInt(int64(depth-1)*bytes), big.NewInt(int64(unit.Second)))
-	n.Div(n, new(big.Int).Mul(big.NewInt(int64(latency)), big.NewInt(max(1, int64(f.Each)))))
-	n.Sqrt(n)
-	if !n.IsInt64() || n.Int64() > int64(most) {
-		return most
-	}
-	return max(1, int(n.Int64()))
 }
