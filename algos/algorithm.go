@@ -121,7 +121,7 @@ type Options struct {
 	NoMulticast bool
 	// NoAggregation says that no switch between nodes multicasts and reduces.
 	NoAggregation bool
-	// Network is where the collective is done; nil if unknown.
+	// Network holds the links that the collective is done on; nil if unknown.
 	Network *Network
 	// Machine describes the nodes as a library sees them, in the notation of the library's
 	// algorithms (nccl.Facts); empty if unknown.

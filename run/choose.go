@@ -91,7 +91,7 @@ func (r *runner) choose(result *Result) (*made, error) {
 		}
 		if err == nil {
 			result.Algorithm = m.algorithm
-			result.Picked = r.s.pickedBy(p, m)
+			result.Picked = pickedBy(r.s, p, m)
 		}
 		return m, err
 	}
@@ -146,7 +146,7 @@ func (r *runner) compare(p *scenarios.Point, list []scenarios.Algorithm) (best *
 }
 
 // pickedBy returns what a library's algorithm comes to in the schedule of the first team.
-func (s *Scenario) pickedBy(p *scenarios.Point, m *made) algos.Pick {
+func pickedBy(s *Scenario, p *scenarios.Point, m *made) algos.Pick {
 	if m.algorithm.FromFile() || len(m.members) == 0 {
 		return algos.Pick{}
 	}
@@ -156,7 +156,7 @@ func (s *Scenario) pickedBy(p *scenarios.Point, m *made) algos.Pick {
 		return algos.Pick{}
 	}
 	o := optionsOn(p, m.algorithm, a)
-	if o.Network, err = s.networkOf(p, a); err != nil {
+	if o.Network, err = networkOf(s, p, a); err != nil {
 		return algos.Pick{}
 	}
 	return a.Picked(spec, o)

@@ -18,7 +18,7 @@ type networks struct {
 
 // networkOf returns the network of an algorithm that is made for one, as the ranks of a point's
 // first team see it; nil for other algorithms.
-func (s *Scenario) networkOf(p *scenarios.Point, found algos.Algorithm) (*algos.Network, error) {
+func networkOf(s *Scenario, p *scenarios.Point, found algos.Algorithm) (*algos.Network, error) {
 	if found.Make == nil {
 		return nil, nil
 	}
@@ -43,7 +43,13 @@ func (s *Scenario) networkOf(p *scenarios.Point, found algos.Algorithm) (*algos.
 			return nil, err
 		}
 		if team != nil {
-			g = viewsOf(g, [][]int{team})[0]
+			var nodes []int32
+			for _, rank := range team {
+				nodes = append(nodes, g.Ranks[rank])
+			}
+			routing := g.Routing
+			g = g.Restricted(nodes)
+			g.Routing = routing
 		}
 		n.known[key] = &algos.Network{Graph: g, Step: step, LaneRate: p.Device.LaneRate}
 	}

@@ -42,7 +42,7 @@ func part(length, n, i int64) (end int64) {
 	return (i+1)*(length/n) + min(i+1, length%n)
 }
 
-// table is a cut of a buffer into blocks that end there, of all ranks alike or one row a rank.
+// table returns a cut of a buffer into blocks that end there, alike on all ranks or one row a rank.
 func table(ends ...[]int64) schedule.Cut {
 	return schedule.Cut{{Axis: schedule.Block, Split: schedule.Table, Ends: ends}}
 }

@@ -27,26 +27,35 @@ type parcel struct {
 type exchange struct {
 	ranks, parts int
 	parcels      []parcel
-	slots        []int // by rank: blocks of scratch
-	hops         int   // the most of a parcel
+	slots        []int     // by rank: blocks of scratch
+	hops         int       // the most of a parcel
+	latency      unit.Time // the largest of a hop
 	// most is the largest number of parts that one rank sends to another, and each the bytes a second
 	// of a part if all are sent at once.
 	most int
 	each unit.Rate
 }
 
-// newExchange finds the ways of all parcels.
-func newExchange(n *network, parts int) (*exchange, error) {
+// newExchanges finds ways for all parcels: the fastest for each alone, and for all together.
+func newExchanges(n *network, parts int) (list []*exchange, err error) {
 	if len(n.hops) == 0 {
 		return nil, errors.New("no rank reaches another over links without a third between")
 	}
-	paths, each := newRouter(n, parts).route()
-	if paths == nil {
+	for _, r := range newRouter(n, parts).route() {
+		list = append(list, newExchange(n, parts, r))
+	}
+	if list == nil {
 		return nil, errors.New("some rank cannot be reached")
 	}
-	e := &exchange{ranks: n.ranks, parts: parts, slots: make([]int, n.ranks), each: each}
+	return list, nil
+}
+
+// newExchange puts the parts of a pair that go the same way together.
+func newExchange(n *network, parts int, r routing) *exchange {
+	e := &exchange{ranks: n.ranks, parts: parts, slots: make([]int, n.ranks), each: r.each,
+		latency: n.latency()}
 	sent := make([]int, len(n.hops))
-	for pair, list := range paths {
+	for pair, list := range r.paths {
 		slices.SortStableFunc(list, slices.Compare[path])
 		for i := 0; i < len(list); {
 			p := parcel{from: pair / n.ranks, to: pair % n.ranks, first: i}
@@ -70,7 +79,14 @@ func newExchange(n *network, parts int) (*exchange, error) {
 		}
 	}
 	e.most = slices.Max(sent)
-	return e, nil
+	return e
+}
+
+// time returns about how long the exchange takes, of blocks of so many bytes: the parts on the
+// busiest link, and the way of the last of them.
+func (e *exchange) time(bytes unit.Bytes, overhead unit.Time) unit.Time {
+	part := bytes / unit.Bytes(e.parts)
+	return part.Over(max(1, e.each)) + unit.Time(e.hops)*(overhead+e.latency)
 }
 
 // A leg is one hop of a parcel.
@@ -154,12 +170,16 @@ func makeExchange(spec collective.Spec, o algos.Options, param func(string) stri
 		s, err := schedule.Build(schedule.Plan{Name: Name, Spec: spec})
 		return s, algos.Pick{}, err
 	}
-	e, err := algos.Once(o.Network, fmt.Sprintln("exchange", parts), func() (*exchange, error) {
-		return newExchange(newNetwork(o.Network.Graph), parts)
+	list, err := algos.Once(o.Network, fmt.Sprintln("exchange", parts), func() ([]*exchange, error) {
+		return newExchanges(newNetwork(o.Network.Graph), parts)
 	})
 	if err != nil {
 		return nil, algos.Pick{}, err
 	}
+	block := spec.Bytes() / unit.Bytes(spec.Ranks)
+	e := slices.MinFunc(list, func(a, b *exchange) int {
+		return cmp.Compare(a.time(block, o.Network.Step), b.time(block, o.Network.Step))
+	})
 	channels := o.Channels
 	if channels == 0 {
 		channels = lanesFor(e.each, e.most, o.Network.LaneRate)

@@ -26,7 +26,7 @@ func (f *Forest) Depth() (most int) {
 	return most
 }
 
-// notably is what more trees must reach to be looked at, in percent of fewer.
+// notably bounds from below what more trees must reach to be looked at, in percent of fewer.
 const notably = 103
 
 // forests returns trees for demands of least to most trees a root, each notably faster than the ones

@@ -9,10 +9,10 @@ import (
 // A path is how a part of a block goes from rank to rank: the hops, one after the other.
 type path []int32
 
-// A router finds paths for the parts of all blocks, one part after the other. Each takes the path of
-// the least cost, where the cost of a link grows exponentially with its load, so that the largest
-// load stays near the least possible (Aspnes et al. 1997). Then every part is taken off and routed
-// anew, a few times; the best of these states is kept.
+// A router finds paths for the parts of all blocks. First each takes the fastest one as if it were
+// alone. Then every part is taken off and routed anew, one after the other, a few times. It takes the
+// path of the least cost, where the cost of a link grows exponentially with its load, so that the
+// largest load comes near the least possible (Aspnes et al. 1997).
 type router struct {
 	n     *network
 	parts int
@@ -21,6 +21,8 @@ type router struct {
 	cost  []uint64 // by link
 	paths [][]path // by pair (from·ranks + to) and part
 
+	isAlone bool // costs ignore loads
+
 	powers []uint64
 	far    []uint64 // by rank, for cheapest: the cost of the way to it
 	done   []bool   // … which is final
@@ -28,7 +30,7 @@ type router struct {
 }
 
 const (
-	// passes is how often all parts are routed anew.
+	// passes counts how often all parts are routed anew.
 	passes = 6
 	// The cost of a link is multiplied by 17/16 so many times at the largest load, and at most
 	// maxPower times. It begins with one.
@@ -54,30 +56,39 @@ func newRouter(n *network, parts int) *router {
 	return r
 }
 
-// route returns the paths of all parts, by pair and part, and the bytes a second of each part that
-// they allow; nil where a rank cannot be reached.
-func (r *router) route() (best [][]path, each unit.Rate) {
+// A routing is the paths of all parts, by pair and part, and the bytes a second of each part that
+// they allow.
+type routing struct {
+	paths [][]path
+	each  unit.Rate
+}
+
+// route returns the paths that parts take alone, and those of the passes that are fastest for all
+// together; none where a rank cannot be reached.
+func (r *router) route() (list []routing) {
 	load, rate := int64(r.parts*r.n.ranks), slices.Min(r.rate) // a guess of the largest
-	least := [2]int64{}
 	for pass := range passes + 1 {
+		r.isAlone = pass == 0
 		for l := range r.cost {
 			r.cost[l] = r.price(l, load, rate)
 		}
 		for offset := 1; offset < r.n.ranks; offset++ {
 			for from := range r.n.ranks {
 				if !r.pair(from, (from+offset)%r.n.ranks, load, rate) {
-					return nil, 0
+					return nil
 				}
 			}
 		}
 		l := r.longest()
 		load, rate = r.load[l], r.rate[l]
-		if pass == 0 || load*least[1] < least[0]*rate {
-			least, best = [2]int64{load, rate}, r.copied()
-			each = min(r.n.links[l].rate, fastest) / unit.Rate(load)
+		now := routing{r.copied(), min(r.n.links[l].rate, fastest) / unit.Rate(load)}
+		if pass > 1 && now.each > list[1].each {
+			list[1] = now
+		} else if pass < 2 {
+			list = append(list, now)
 		}
 	}
-	return best, each
+	return list
 }
 
 // longest returns the link that takes longest for what it carries.
@@ -107,7 +118,9 @@ func (r *router) pair(from, to int, load, rate int64) bool {
 		for _, h := range p {
 			for _, l := range r.n.hops[h].links {
 				r.load[l] += parts
-				r.cost[l] = r.price(int(l), load, rate)
+				if !r.isAlone {
+					r.cost[l] = r.price(int(l), load, rate)
+				}
 			}
 		}
 	}

@@ -11,10 +11,10 @@ import (
 // A demand is how many trees begin at each rank.
 type demand []int64
 
-// everywhere is a demand of k trees of every rank.
+// everywhere returns a demand of k trees of every rank.
 func everywhere(ranks int, k int64) demand { return slices.Repeat(demand{k}, ranks) }
 
-// from is a demand of k trees of one rank.
+// from returns a demand of k trees of one rank.
 func from(ranks, root int, k int64) demand {
 	d := make(demand, ranks)
 	d[root] = k
@@ -138,7 +138,7 @@ func (n *network) choices(demands func(k int64) demand, least, most int64) (list
 
 // best returns the least scale of k trees, if it is faster than another choice by more than a
 // hundredth; no trees are the slowest choice. At the least scale some link carries a whole number
-// of units, so for every rate the scales of which it is the measure are searched.
+// of units, so the scales that measure by each of the rates are searched.
 func (n *network) best(p *prober, d demand, k int64, than choice) (c choice, ok bool) {
 	total := d.total()
 	holds := func(s scale) bool { return p.holds(d, n.capacities(s, total), nil) }

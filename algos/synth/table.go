@@ -10,7 +10,7 @@ import (
 	"collsim/unit"
 )
 
-// Name is that of all algorithms of the package.
+// Name names all algorithms of the package.
 const Name = "synth"
 
 // Table lists the algorithms. They are used by name alone.

@@ -7,12 +7,12 @@ import (
 )
 
 // Bounds of the number of tiles: of each strand, of all steps of a schedule, for each hop on the way
-// down, which leaves a hundredth of the time to the filling of the pipeline, and of those that are
+// down, which leaves a fiftieth of the time to the filling of the pipeline, and of those that are
 // under way at once, of the 8 that NCCL and most devices have room for.
 const (
-	mostTiles = 1 << 10
+	mostTiles = 1 << 9
 	mostSteps = 1 << 19
-	perHop    = 100
+	perHop    = 50
 	underWay  = 4
 )
 

@@ -13,6 +13,7 @@ import (
 
 	"collsim/algos"
 	"collsim/algos/openmpi"
+	"collsim/algos/synth"
 	"collsim/collective"
 	"collsim/device"
 	"collsim/plots"
@@ -86,6 +87,7 @@ func TestAlgorithmsDocument(t *testing.T) {
 	for _, a := range algos.Further() {
 		describe(t, &b, a)
 	}
+	library(&b, aboutSynth, synth.Table())
 	libraries(&b)
 	path := filepath.Join(repository(t), "docs", "algorithms.md")
 	if *update {
@@ -139,6 +141,16 @@ need a switch that multicasts and reduces (topology.multimem), and are drawn on 
 
 `
 
+const aboutSynth = `
+## Made for the network
+
+Schedules that are made for the links of the scenario, whatever they are: [synthesis.md](synthesis.md)
+says how, and shows how near they come to what a network allows. The heading, or below several sizes a
+table, says what was made. They depend on the network alone and have no formula. "all" and "fastest" do
+not try them.
+
+`
+
 const aboutOpenMPI = `
 ## Open MPI's own
 
@@ -155,7 +167,7 @@ what the library chooses by itself, on one host; the heading says what that was,
 
 // libraries writes the tables of the algorithms of libraries.
 func libraries(b *strings.Builder) {
-	all := run.Algorithms()[len(algos.Table())+len(algos.Further()):]
+	all := run.Algorithms()[len(algos.Table())+len(algos.Further())+len(synth.Table()):]
 	theirs := slices.IndexFunc(all, func(a algos.Algorithm) bool {
 		return strings.HasPrefix(a.Name, openmpi.Prefix)
 	})
