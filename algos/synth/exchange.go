@@ -148,14 +148,20 @@ func (e *exchange) cuts(spec collective.Spec, channels int) (cuts [3]schedule.Cu
 			}
 		}
 	}
-	blocks := 1
-	for rank, row := range rows {
-		blocks, longest = max(blocks, len(row)), max(longest, end(rank))
+	blocks := 0
+	for _, row := range rows {
+		blocks = max(blocks, (len(row)+e.parts-1)/e.parts*e.parts)
 	}
-	for rank, row := range rows {
-		rows[rank] = append(row, slices.Repeat([]int64{end(rank)}, blocks-len(row))...)
+	for rank := range rows { // as many blocks on all ranks
+		for len(rows[rank]) < blocks {
+			rows[rank] = append(rows[rank], end(rank)+size(len(rows[rank])%e.parts))
+		}
+		longest = max(longest, end(rank))
 	}
 	cut := fine(table(all), channels, 1)
+	if blocks == 0 { // nothing is passed on
+		return [3]schedule.Cut{cut, cut}, 0
+	}
 	return [3]schedule.Cut{cut, cut, fine(table(rows...), channels, 1)}, longest
 }
 
