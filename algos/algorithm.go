@@ -170,27 +170,6 @@ func (a Algorithm) Build(spec collective.Spec, o Options) (*schedule.Schedule, e
 	return s, nil
 }
 
-// make calls Make, after checking what it gets.
-func (a Algorithm) make(spec collective.Spec, o Options) (*schedule.Schedule, Pick, error) {
-	err := a.check(spec, o)
-	if err == nil {
-		err = a.checkParams(o)
-	}
-	switch {
-	case err != nil:
-		return nil, Pick{}, err
-	case o.Slices > 1:
-		return nil, Pick{}, &Unfit{a.Name, "it has no slices; its pieces are tiles"}
-	case spec.Ranks > 1 && o.Network == nil:
-		return nil, Pick{}, &Unfit{a.Name, "it is made for a network, and none is known here"}
-	}
-	s, pick, err := a.Make(spec, o, func(name string) string { return a.Param(name, o) })
-	if err != nil {
-		return nil, Pick{}, &Unfit{a.Name, err.Error()}
-	}
-	return s, pick, nil
-}
-
 // transpose builds the schedule of Of and runs it backwards. In place makes no difference to the
 // steps, so it is set afterwards.
 func (a Algorithm) transpose(spec collective.Spec, o Options) (*schedule.Schedule, error) {

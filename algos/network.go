@@ -3,6 +3,8 @@ package algos
 import (
 	"sync"
 
+	"collsim/collective"
+	"collsim/schedule"
 	"collsim/topology"
 	"collsim/unit"
 )
@@ -38,4 +40,25 @@ func Once[T any](n *Network, key string, find func() (T, error)) (T, error) {
 		n.made[key] = m
 	}
 	return m.value.(T), m.err
+}
+
+// make calls Make, after checking what it gets.
+func (a Algorithm) make(spec collective.Spec, o Options) (*schedule.Schedule, Pick, error) {
+	err := a.check(spec, o)
+	if err == nil {
+		err = a.checkParams(o)
+	}
+	switch {
+	case err != nil:
+		return nil, Pick{}, err
+	case o.Slices > 1:
+		return nil, Pick{}, &Unfit{a.Name, "it has no slices; its pieces are tiles"}
+	case spec.Ranks > 1 && o.Network == nil:
+		return nil, Pick{}, &Unfit{a.Name, "it is made for a network, and none is known here"}
+	}
+	s, pick, err := a.Make(spec, o, func(name string) string { return a.Param(name, o) })
+	if err != nil {
+		return nil, Pick{}, &Unfit{a.Name, err.Error()}
+	}
+	return s, pick, nil
 }

@@ -47,7 +47,9 @@ var algorithms = sync.OnceValue(func() []algos.Algorithm {
 })
 
 // ours lists those of Algorithms that are no library's.
-func ours() []algos.Algorithm { return slices.Concat(algos.Table(), algos.Further(), synth.Table()) }
+func ours() []algos.Algorithm {
+	return slices.Concat(algos.Table(), algos.Further(), synth.Table())
+}
 
 // find returns the algorithm of a kind by its name: ours, or a library's where the name has a
 // prefix.

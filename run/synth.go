@@ -8,8 +8,8 @@ import (
 	"collsim/scenarios"
 )
 
-// networks remembers, of the latest topology, what algorithms that are made for a network have found
-// out about it, by team and device.
+// networks remembers, of the latest topology, what algorithms that are made for a network have
+// found out about it, by team and device.
 type networks struct {
 	sync.Mutex
 	topology *scenarios.Topology

@@ -30,8 +30,8 @@ type exchange struct {
 	slots        []int     // by rank: blocks of scratch
 	hops         int       // the most of a parcel
 	latency      unit.Time // the largest of a hop
-	// most is the largest number of parts that one rank sends to another, and each the bytes a second
-	// of a part if all are sent at once.
+	// most is the largest number of parts that one rank sends to another, and each the bytes a
+	// second of a part if all are sent at once.
 	most int
 	each unit.Rate
 }

@@ -7,7 +7,8 @@ import (
 	"collsim/unit"
 )
 
-// A Forest is spanning trees that use the network together: each carries a part of its root's block.
+// A Forest is spanning trees that use the network together: each carries a part of its root's
+// block.
 type Forest struct {
 	Trees []Tree
 	Roots int   // ranks that have trees
@@ -29,8 +30,8 @@ func (f *Forest) Depth() (most int) {
 // notably bounds from below what more trees must reach to be looked at, in percent of fewer.
 const notably = 103
 
-// forests returns trees for demands of least to most trees a root, each notably faster than the ones
-// with fewer trees.
+// forests returns trees for demands of least to most trees a root, each notably faster than the
+// ones with fewer trees.
 func (n *network) forests(demands func(k int64) demand, least, most int64) (list []*Forest,
 	err error) {
 	choices, err := n.choices(demands, least, most)
@@ -52,8 +53,8 @@ func (n *network) forests(demands func(k int64) demand, least, most int64) (list
 	return list, nil
 }
 
-// forest returns the trees of a demand at the given scale, or the next slower one at which there are
-// some on the routes of the network.
+// forest returns the trees of a demand at the given scale, or the next slower one at which there
+// are some on the routes of the network.
 func (n *network) forest(d demand, s scale) (*Forest, error) {
 	for slower := int64(0); ; slower = max(3, 2*slower) { // by so many percent
 		t := scale{s.units + (s.units*slower+99)/100, s.each}

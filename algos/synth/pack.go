@@ -17,9 +17,10 @@ type Tree struct {
 }
 
 // pack finds spanning trees of a demand in hops that hold it. It makes one tree after the other and
-// adds a hop to it only if what is left still holds the other trees (Bérczi and Frank 2010; Schrijver,
-// "Combinatorial Optimization", §53.3). Equal trees of a root are one, as long as all can go the same
-// way. Of the hops that can be added the one nearest to the root is, so that trees are shallow.
+// adds a hop to it only if what is left still holds the other trees (Bérczi and Frank 2010;
+// Schrijver, "Combinatorial Optimization", §53.3). Equal trees of a root are one, as long as all
+// can go the same way. Of the hops that can be added the one nearest to the root is, so that trees
+// are shallow.
 func (n *network) pack(d demand, hops []int64) ([]Tree, error) {
 	p := &packing{n: n, left: slices.Clone(hops)}
 	for root, k := range d {

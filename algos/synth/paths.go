@@ -10,9 +10,9 @@ import (
 type path []int32
 
 // A router finds paths for the parts of all blocks. First each takes the fastest one as if it were
-// alone. Then every part is taken off and routed anew, one after the other, a few times. It takes the
-// path of the least cost, where the cost of a link grows exponentially with its load, so that the
-// largest load comes near the least possible (Aspnes et al. 1997).
+// alone. Then every part is taken off and routed anew, one after the other, a few times. It takes
+// the path of the least cost, where the cost of a link grows exponentially with its load, so that
+// the largest load comes near the least possible (Aspnes et al. 1997).
 type router struct {
 	n     *network
 	parts int

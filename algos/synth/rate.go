@@ -95,8 +95,8 @@ func product(a, b uint64) [2]uint64 {
 // maxUnits bounds a scale. No network of rates that differ less needs more.
 const maxUnits = 1 << 40
 
-// mostUnits returns the most units of a rate at which k trees are faster than another choice by more
-// than a hundredth.
+// mostUnits returns the most units of a rate at which k trees are faster than another choice by
+// more than a hundredth.
 func mostUnits(k int64, rate unit.Rate, than choice) int64 {
 	hi, lo := bits.Mul64(uint64(k)*uint64(rate), 100*uint64(than.scale.units))
 	by := 101 * uint64(than.trees) * uint64(than.scale.each)
@@ -112,7 +112,8 @@ func mostUnits(k int64, rate unit.Rate, than choice) int64 {
 
 // choices returns the best choice for each number of trees from least to most that is faster than
 // all with fewer trees, until one is within a hundredth of what any number of trees reaches.
-func (n *network) choices(demands func(k int64) demand, least, most int64) (list []choice, err error) {
+func (n *network) choices(demands func(k int64) demand, least, most int64) (list []choice,
+	err error) {
 	p := &prober{n: n}
 	const many = 1 << 12
 	if len(n.hops) == 0 {

@@ -111,8 +111,8 @@ func long(t *testing.T, g *topology.Graph, kind collective.Kind) (took, bound un
 }
 
 // TestNearBound: on the networks of ForestColl's optima, simulated times of long vectors are within
-// a twentieth of the bounds, and those of all_to_all within a quarter. An all_reduce is held to twice
-// the bound of an all_gather, which it can do without where ranks have unequal links.
+// a twentieth of the bounds, and those of all_to_all within a quarter. An all_reduce is held to
+// twice the bound of an all_gather, which it can do without where ranks have unequal links.
 func TestNearBound(t *testing.T) {
 	names := []string{"mesh3x3", "dgx1_v100", "twolevel_3x4_10_1"}
 	if tier.Long {

@@ -16,20 +16,12 @@ const Name = "synth"
 // Table lists the algorithms. They are used by name alone.
 func Table() []algos.Algorithm {
 	return []algos.Algorithm{
-		{
-			Name: Name,
-			Kinds: []collective.Kind{collective.AllReduce, collective.AllGather,
-				collective.ReduceScatter, collective.Broadcast, collective.Reduce},
-			About: "spanning trees of this very network, down which tiles follow one another",
-			When:  "long vectors on a network that no other algorithm fits: unequal or slow links",
-			Source: "Zhao et al. 2024, ForestColl (arXiv:2402.06787); Edmonds 1973; Bérczi and Frank " +
-				"2010",
-			Params: []algos.Param{
-				{Name: "trees", Value: strconv.Itoa(mostTrees), About: "most trees of a root, among " +
-					"which its block is divided"},
-				tilesParam},
-			Make: makeTrees,
-		},
+		onTrees("up spanning trees of this very network and down others, tile after tile",
+			collective.AllReduce),
+		onTrees("spanning trees of this very network for each rank, tile after tile",
+			collective.AllGather, collective.ReduceScatter),
+		onTrees("spanning trees of this very network for the root, tile after tile",
+			collective.Broadcast, collective.Reduce),
 		{
 			Name:  Name,
 			Kinds: []collective.Kind{collective.AllToAll},
@@ -44,14 +36,26 @@ func Table() []algos.Algorithm {
 	}
 }
 
-// mostTrees is the default of the parameter trees.
+// onTrees returns the algorithm of some kinds that go over trees.
+func onTrees(about string, kinds ...collective.Kind) algos.Algorithm {
+	return algos.Algorithm{
+		Name: Name, Kinds: kinds, About: about,
+		When:   "long vectors on a network that no other algorithm fits: unequal or slow links",
+		Source: "Zhao et al. 2024, ForestColl (arXiv:2402.06787); Edmonds 1973; Bérczi and Frank 2010",
+		Params: []algos.Param{
+			{Name: "trees", Value: strconv.Itoa(mostTrees),
+				About: "most trees of a root, among which its block is divided"},
+			{Name: "tiles", Value: asNeeded, About: "pieces of what a tree carries, which follow one " +
+				"another; auto weighs latency against bandwidth"}},
+		Make: makeTrees,
+	}
+}
+
+// mostTrees bounds, and is the default of, the parameter trees.
 const mostTrees = 16
 
 // asNeeded is the default of the parameter tiles.
 const asNeeded = "auto"
-
-var tilesParam = algos.Param{Name: "tiles", Value: asNeeded, About: "pieces of what a tree carries, " +
-	"which follow one another; auto weighs latency against bandwidth"}
 
 // whole reads a whole number from 1 to most.
 func whole(name, text string, most int) (int, error) {

@@ -6,9 +6,9 @@ import (
 	"collsim/unit"
 )
 
-// Bounds of the number of tiles: of each strand, of all steps of a schedule, for each hop on the way
-// down, which leaves a fiftieth of the time to the filling of the pipeline, and of those that are
-// under way at once, of the 8 that NCCL and most devices have room for.
+// Bounds of the number of tiles: of each strand, of all steps of a schedule, for each hop on the
+// way down, which leaves a fiftieth of the time to the filling of the pipeline, and of those that
+// are under way at once, of the 8 that NCCL and most devices have room for.
 const (
 	mostTiles = 1 << 9
 	mostSteps = 1 << 19
@@ -29,11 +29,12 @@ type pace struct {
 //
 //	d·(α + o + n/m/B) + (m − 1)·(o + n/m/B)
 //
-// for d hops at the rate B, each of the overhead o and the latency α. This is least at
-// m = √((d−1)·n/(o·B)). Less than n/m/B·underWay of latency needs no more room on the way than there
+// for d hops at the rate B, each of the overhead o and the latency α. This is least at m =
+// √((d−1)·n/(o·B)). Less than n/m/B·underWay of latency needs no more room on the way than there
 // is, so that m is at most underWay·n/(α·B).
 func (p pace) tiles() int {
-	most := min(mostTiles, max(4, mostSteps/p.steps), (p.depth-1)*perHop, int(min(p.bytes/8, mostTiles)))
+	most := min(mostTiles, max(4, mostSteps/p.steps), (p.depth-1)*perHop,
+		int(min(p.bytes/8, mostTiles)))
 	if p.overhead > 0 {
 		most = min(most, int(new(big.Int).Sqrt(p.lasting(int64(p.depth-1), p.overhead)).Int64()))
 	}

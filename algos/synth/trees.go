@@ -18,8 +18,8 @@ func (y layout) plan(in, out schedule.Cut, lanes int, lane func(*schedule.Lane))
 		Lane: lane}
 }
 
-// spread plans an all_gather, or a broadcast: lane i of every rank serves the i-th strand. It stores
-// what comes from the parent, and passes it on to all children in the same step.
+// spread plans an all_gather, or a broadcast: lane i of every rank serves the i-th strand. It
+// stores what comes from the parent, and passes it on to all children in the same step.
 //
 //	root     in → out, to children │ …      tile 0 │ 1 …
 //	others   from parent → out, to children │ …
@@ -85,9 +85,9 @@ func (s *strand) add(l *schedule.Lane, own, result schedule.Region) {
 	l.Combine([]schedule.Region{result}, nil, sources...)
 }
 
-// collectAndSpread plans an all_reduce: every strand goes up a tree to its root, being added to, and
-// down another one of the same root. Lanes of the way down follow those of the way up, so that a
-// tile comes down while later ones go up.
+// collectAndSpread plans an all_reduce: every strand goes up a tree to its root, being added to,
+// and down another one of the same root. Lanes of the way down follow those of the way up, so that
+// a tile comes down while later ones go up.
 //
 //	way up     from children + in → to parent; at the root → out, post
 //	way down   from parent → out, to children; at the root after the post: out → children

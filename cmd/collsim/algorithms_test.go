@@ -144,10 +144,10 @@ need a switch that multicasts and reduces (topology.multimem), and are drawn on 
 const aboutSynth = `
 ## Made for the network
 
-Schedules that are made for the links of the scenario, whatever they are: [synthesis.md](synthesis.md)
-says how, and shows how near they come to what a network allows. The heading, or below several sizes a
-table, says what was made. They depend on the network alone and have no formula. "all" and "fastest" do
-not try them.
+Schedules that are made for the links of the scenario, whatever they are:
+[synthesis.md](synthesis.md) says how, and shows how near they come to what a network allows. The
+heading, or below several sizes a table, says what was made. They depend on the network alone and
+have no formula. "all" and "fastest" do not try them.
 
 `
 
