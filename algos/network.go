@@ -1,6 +1,7 @@
 package algos
 
 import (
+	"fmt"
 	"sync"
 
 	"collsim/collective"
@@ -53,6 +54,9 @@ func (a Algorithm) make(spec collective.Spec, o Options) (*schedule.Schedule, Pi
 		return nil, Pick{}, err
 	case o.Slices > 1:
 		return nil, Pick{}, &Unfit{a.Name, "it has no slices; its pieces are tiles"}
+	case spec.Ranks > 1 && o.Network != nil && spec.Ranks != len(o.Network.Graph.Ranks):
+		return nil, Pick{}, fmt.Errorf("%s: %d ranks on a network of %d", a.Name, spec.Ranks,
+			len(o.Network.Graph.Ranks))
 	case spec.Ranks > 1 && o.Network == nil:
 		return nil, Pick{}, &Unfit{a.Name, "it is made for a network, and none is known here"}
 	}

@@ -118,7 +118,7 @@ func (s *Scenario) build(p *scenarios.Point, spec collective.Spec,
 		return nil, &illegal{errors.New(why)}
 	}
 	o := optionsOn(p, a, found)
-	if o.Network, err = networkOf(s, p, found); err != nil {
+	if o.Network, err = networkOf(s, p, spec.Ranks, found); err != nil {
 		return nil, err
 	}
 	built, err := found.Build(spec, o)

@@ -158,7 +158,7 @@ func pickedBy(s *Scenario, p *scenarios.Point, m *made) algos.Pick {
 		return algos.Pick{}
 	}
 	o := optionsOn(p, m.algorithm, a)
-	if o.Network, err = networkOf(s, p, a); err != nil {
+	if o.Network, err = networkOf(s, p, spec.Ranks, a); err != nil {
 		return algos.Pick{}
 	}
 	return a.Picked(spec, o)

@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"collsim/algos"
@@ -17,8 +18,9 @@ type networks struct {
 }
 
 // networkOf returns the network of an algorithm that is made for one, as the ranks of a point's
-// first team see it; nil for other algorithms.
-func networkOf(s *Scenario, p *scenarios.Point, found algos.Algorithm) (*algos.Network, error) {
+// first team of so many see it; nil for other algorithms.
+func networkOf(s *Scenario, p *scenarios.Point, ranks int, found algos.Algorithm) (*algos.Network,
+	error) {
 	if found.Make == nil {
 		return nil, nil
 	}
@@ -30,8 +32,8 @@ func networkOf(s *Scenario, p *scenarios.Point, found algos.Algorithm) (*algos.N
 	}
 	step := p.Device.Overhead + p.Device.Own.Latency
 	var team []int
-	if p.Teams != nil {
-		team = p.Teams[0]
+	if at := slices.IndexFunc(p.Teams, func(t []int) bool { return len(t) == ranks }); at >= 0 {
+		team = p.Teams[at]
 	}
 	key := fmt.Sprint(step, p.Device.LaneRate, team)
 	if n.known[key] == nil {
