@@ -6,9 +6,10 @@
 //
 // From below; a file uses names of its own layer and of those before it.
 //
-//	program: program.go folded.go waitop.go list.go resolve.go layer.go shard.go uses.go
-//	gradients: gradient.go gradientkernel.go gradientnone.go gradientop.go gradientsum.go
-//	order: order.go
+//	program: program.go lookup.go folded.go waitop.go list.go resolve.go layer.go shard.go uses.go
+//	gradients: gradient.go gradientkernel.go gradientnone.go gradientop.go gradientorder.go
+//	  gradientsum.go
+//	order: interleave.go order.go
 //	lowering: plan.go lower.go lowering.go meaning.go kernelpart.go callpart.go
 //	memory: history.go memory.go layout.go realise.go register.go inplace.go
 //	pipelines: waits.go pipeline.go gather.go scatter.go

@@ -99,6 +99,11 @@ func (f *folding) team(team []int) (stands []int, folded foldedTeam, err error) 
 	return stands, folded, nil
 }
 
+// IsMoved reports whether a translation takes the teams of every group to each other.
+func (p *Program) IsMoved(t symmetry.Translation) bool {
+	return !slices.ContainsFunc(p.Groups, func(g Group) bool { return !moves(g.Teams, p.Ranks, t) })
+}
+
 // moves reports whether a translation takes every team to itself, in any order, or to another one,
 // in its order.
 func moves(teams [][]int, ranks int, t symmetry.Translation) bool {

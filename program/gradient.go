@@ -56,8 +56,7 @@ type backward struct {
 	names  map[string]bool  // of ops
 	taken  map[string]bool  // names of tensors
 	wanted map[string][]int // tensors whose gradients ops read, and the ranks of these ops
-	after  []Op             // ops that wait for gradients
-	behind []Op             // all of them, including issued ones
+	behind *queue           // ops that wait for gradients
 	has    map[string]bool  // complete gradients, and what ops after them write
 	ended  bool             // all gradients are complete
 
@@ -81,11 +80,11 @@ func (p *Program) withBackward() (*Program, error) {
 	b := &backward{lookup: l, q: forward, need: map[string]bool{}, given: map[string]bool{},
 		sent: map[string]bool{}, total: map[string][]int{}, left: map[string][]int{},
 		now: map[string][]string{}, names: map[string]bool{}, taken: map[string]bool{},
-		wanted: map[string][]int{}, after: after, behind: slices.Clone(after), has: map[string]bool{}}
+		wanted: map[string][]int{}, behind: newQueue(after), has: map[string]bool{}}
 	b.q.Tensors, b.q.Groups = slices.Clone(p.Tensors), slices.Clone(p.Groups)
 	b.q.Ops = slices.Clone(ops)
 	for i := range l.ops {
-		b.ranks = append(b.ranks, l.ranksOf(l.ops[i].teams))
+		b.ranks = append(b.ranks, l.ops[i].ranks)
 	}
 	if err := b.prepare(); err != nil {
 		return nil, sourced(err, ops)
@@ -98,11 +97,13 @@ func (p *Program) withBackward() (*Program, error) {
 		}
 	}
 	b.ended = true
+	b.behind.checkAll()
 	b.issue(b.ops[order[len(order)-1]].Microbatch)
-	if len(b.after) > 0 {
-		o := &b.after[0]
+	if b.behind.left > 0 {
+		first := slices.Index(b.behind.issued, false)
+		o := &b.behind.ops[first]
 		return nil, &Error{o.origin - 1, -1, "in", fmt.Sprintf("%s: %s has no gradient: no result "+
-			"depends on it by way of floats", o.Name, strings.TrimSuffix(b.missing(0), gradientSuffix))}
+			"depends on it by way of floats", o.Name, strings.TrimSuffix(b.missing(first), gradientSuffix))}
 	}
 	b.prune(len(p.Tensors))
 	b.q.notes = b.without()
@@ -182,8 +183,8 @@ func (b *backward) prepare() error {
 	for i := range b.q.Ops {
 		b.taken[b.q.Ops[i].Out] = true
 	}
-	for i := range b.after {
-		o := &b.after[i]
+	for i := range b.behind.ops {
+		o := &b.behind.ops[i]
 		b.names[o.Name] = true
 		b.taken[o.Out] = b.taken[o.Out] || !slices.Contains(o.In, o.Out) // a gradient in place
 		teams, err := b.teamsOf(o.Group)
@@ -242,7 +243,7 @@ func (b *backward) seeds(written map[string][]int) error {
 			b.taken[name] = true
 		}
 		if isResult {
-			b.has[name] = true
+			b.complete(name)
 			b.now[t.Name] = make([]string, b.Ranks)
 			for _, rank := range written[t.Name] {
 				b.now[t.Name][rank] = name
@@ -264,7 +265,7 @@ func (b *backward) clash(tensor, why string) error {
 	}
 	by := b.writtenBy(name)
 	if len(by) == 0 {
-		o := b.after[slices.IndexFunc(b.after, func(o Op) bool { return o.Out == name })]
+		o := b.behind.ops[slices.IndexFunc(b.behind.ops, func(o Op) bool { return o.Out == name })]
 		return &Error{o.origin - 1, -1, "out", fmt.Sprintf("%s writes %s; there is a tensor %s, and %s",
 			o.Name, name, tensor, why)}
 	}
@@ -282,52 +283,6 @@ func (b *backward) writtenBy(name string) []int {
 		}
 	}
 	return b.writers[name]
-}
-
-// backwards returns the order in which ops are differentiated: the opposite one. For one forward,
-// one backward it is the order of microbatches, each from its end.
-func (b *backward) backwards(by Order) (list []int) {
-	waits := make([]int, len(b.ops)) // readers of its result that are not done yet
-	writers := map[string][]int{}
-	for i := range b.ops {
-		for _, name := range b.ops[i].In {
-			for _, w := range writers[name] {
-				waits[w]++
-			}
-		}
-		if out := b.ops[i].Out; out != "" {
-			writers[out] = append(writers[out], i)
-		}
-	}
-	done := make([]bool, len(b.ops))
-	last := len(b.ops)
-	for len(list) < len(b.ops) {
-		next := -1
-		for i := last - 1; i >= 0; i-- {
-			if done[i] || waits[i] > 0 {
-				continue
-			}
-			if next < 0 || b.ops[i].Microbatch < b.ops[next].Microbatch {
-				next = i
-			}
-			if by == AsWritten {
-				break
-			}
-		}
-		done[next] = true
-		for last > 0 && done[last-1] {
-			last--
-		}
-		list = append(list, next)
-		for _, name := range b.ops[next].In {
-			for _, w := range writers[name] {
-				if w < next {
-					waits[w]--
-				}
-			}
-		}
-	}
-	return list
 }
 
 // count counts the contributions to the gradient of each tensor on each rank.
@@ -354,37 +309,5 @@ func (b *backward) count(order []int) {
 				some[name][rank] = GradientName(name)
 			}
 		}
-	}
-}
-
-// missing returns a tensor that one of the waiting ops lacks; empty if none. What the forward pass
-// has read is overwritten when the backward pass has ended, which may need it.
-func (b *backward) missing(at int) string {
-	if _, read := b.read[b.after[at].Out]; read && !b.ended {
-		return b.after[at].Out
-	}
-	for _, name := range b.after[at].In {
-		_, known := b.tensor(name)
-		late := slices.ContainsFunc(b.after[:at], func(o Op) bool { return o.Out == name })
-		if late || !known && !b.has[name] {
-			return name
-		}
-	}
-	return ""
-}
-
-// issue adds the waiting ops that lack nothing any more.
-func (b *backward) issue(microbatch int) {
-	for i := 0; i < len(b.after); {
-		if b.missing(i) != "" {
-			i++
-			continue
-		}
-		o := b.after[i]
-		o.Microbatch = microbatch
-		b.q.Ops = append(b.q.Ops, o)
-		b.after = slices.Delete(b.after, i, i+1)
-		b.has[o.Out] = true
-		i = 0
 	}
 }

@@ -70,7 +70,7 @@ func (b *backward) unsent(r *resolved) (rank int, rows int64) {
 // it, and none its gradient. That then has the rows that are sent.
 func (b *backward) sentAlone(name string) bool {
 	readers := 0
-	for _, o := range slices.Concat(b.Ops, b.behind) {
+	for _, o := range slices.Concat(b.Ops, b.behind.ops) {
 		for _, in := range o.In {
 			if in == name {
 				readers++
@@ -124,7 +124,7 @@ func (b *backward) whyNone(t Tensor) string {
 		}
 	}
 	switch {
-	case !forward && slices.ContainsFunc(b.behind, reads):
+	case !forward && slices.ContainsFunc(b.behind.ops, reads):
 		return readBehind
 	case !forward:
 		return unread

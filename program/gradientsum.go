@@ -160,5 +160,5 @@ func (b *backward) contribute(i int, f *flow, name string) {
 	if b.given[tensor] || wanted != nil {
 		b.rename(i, tensor, GradientName(tensor), b.ranksOf([][]int{nil}))
 	}
-	b.has[GradientName(tensor)] = true
+	b.complete(GradientName(tensor))
 }

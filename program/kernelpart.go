@@ -44,7 +44,7 @@ func (w *scheduler) kernelParts(r *resolved) (parts []schedule.Part) {
 		switch {
 		case r.teams[0] == nil:
 		case w.folding != nil:
-			ranks = w.Program.ranksOf(r.teams)
+			ranks = r.ranks
 		default:
 			ranks = slices.Concat(r.teams...)
 		}
@@ -58,22 +58,17 @@ func (w *scheduler) kernelParts(r *resolved) (parts []schedule.Part) {
 
 // kernelPart returns a part that is one kernel, on these ranks; nil is all.
 func (w *scheduler) kernelPart(r *resolved, op kernel.Op, ranks []int) schedule.Part {
-	tensors, defs, lane := kernelOf(op, schedule.Word(r.Name))
-	none := make([]int64, len(ranks))
+	n := len(ranks)
 	if ranks == nil {
-		none = make([]int64, w.Ranks)
+		n = w.Ranks
 	}
-	s, err := schedule.Build(schedule.Plan{Name: schedule.Word(r.Name), Tensors: tensors, Defs: defs,
-		Lane: lane, Same: true, Spec: collective.Spec{Kind: collective.Custom, Type: tensors[0].Type,
-			Ranks: len(none), Splits: [][]int64{none, none}}})
-	if err != nil {
-		panic(err) // the operation is valid, and the names are ours
-	}
-	p := schedule.Part{Name: schedule.Word(r.Name), Schedule: s, Ranks: ranks,
+	p := schedule.Part{Name: schedule.Word(r.Name), Schedule: w.kernelSchedule(op, n), Ranks: ranks,
 		Stream: w.stream(r.stream()),
 		Memory: make([]schedule.Place, schedule.FirstTensor)}
-	for i := range op.Operands() {
-		p.Memory = append(p.Memory, w.tensors[r.In[i]])
+	if op.HasResult() {
+		for _, name := range r.In {
+			p.Memory = append(p.Memory, w.tensors[name])
+		}
 	}
 	if r.Out != "" {
 		p.Memory = append(p.Memory, w.tensors[r.Out])
@@ -81,14 +76,38 @@ func (w *scheduler) kernelPart(r *resolved, op kernel.Op, ranks []int) schedule.
 	return p
 }
 
+// A kernelOn is a kernel on a number of ranks.
+type kernelOn struct {
+	kernel.Op
+	ranks int
+}
+
+// kernelSchedule returns the schedule of a kernel on a number of ranks.
+func (x *plan) kernelSchedule(op kernel.Op, ranks int) *schedule.Schedule {
+	s := x.kernels[kernelOn{op, ranks}]
+	if s != nil {
+		return s
+	}
+	none := make([]int64, ranks)
+	tensors, defs, lane := kernelOf(op)
+	s, err := schedule.Build(schedule.Plan{Name: op.Kind.String(), Tensors: tensors, Defs: defs,
+		Lane: lane, Same: true, Spec: collective.Spec{Kind: collective.Custom, Type: tensors[0].Type,
+			Ranks: ranks, Splits: [][]int64{none, none}}})
+	if err != nil {
+		panic(err) // the operation is valid, and the names are ours
+	}
+	x.kernels[kernelOn{op, ranks}] = s
+	return s
+}
+
 // kernelOf returns a program of one kernel.
-func kernelOf(op kernel.Op, name string) (tensors []schedule.Tensor, defs []schedule.Def,
+func kernelOf(op kernel.Op) (tensors []schedule.Tensor, defs []schedule.Def,
 	lane func(*schedule.Lane)) {
 	if !op.HasResult() {
 		nothing := schedule.Tensor{Name: "nothing", Type: dtype.Uint8, Shape: collective.Shape{0},
 			Role: schedule.Defined}
 		return []schedule.Tensor{nothing}, nil, func(l *schedule.Lane) {
-			l.Launch(schedule.Launch{Name: name})
+			l.Launch(schedule.Launch{})
 			l.Compute(op, schedule.Region{})
 		}
 	}
@@ -103,7 +122,7 @@ func kernelOf(op kernel.Op, name string) (tensors []schedule.Tensor, defs []sche
 	tensors = append(tensors, schedule.Tensor{Name: "result", Type: out.Type, Shape: out.Shape,
 		Role: schedule.Result})
 	return tensors, []schedule.Def{def}, func(l *schedule.Lane) {
-		l.Launch(schedule.Launch{Name: name})
+		l.Launch(schedule.Launch{})
 		var from []schedule.Region
 		for _, t := range op.Operands() {
 			from = append(from, l.Tensor(t.Name, 0))

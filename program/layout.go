@@ -17,7 +17,7 @@ import (
 // layOut applies the pass layout. It is always on, since calls work on contiguous blocks only.
 func layOut(x *plan) (*plan, error) {
 	y := x.fork()
-	y.ops = nil
+	y.ops = make([]resolved, 0, len(x.ops))
 	for i := range x.ops {
 		y.layOut(&x.ops[i])
 	}

@@ -63,7 +63,7 @@ func LowerBy(p *Program, passes Lowering, guide Guide) (*Lowered, error) {
 		}
 		p = folded
 	}
-	l, err := p.resolve()
+	l, asWritten, err := p.resolveBoth()
 	if err != nil {
 		return nil, err
 	}
@@ -84,12 +84,7 @@ func LowerBy(p *Program, passes Lowering, guide Guide) (*Lowered, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.Order != AsWritten {
-		if l, err = p.resolveIn(AsWritten); err != nil {
-			return nil, err
-		}
-	}
-	if w.result.Schedule.Means, err = w.meaning(l); err != nil {
+	if w.result.Schedule.Means, err = w.meaning(asWritten); err != nil {
 		return nil, err
 	}
 	w.result.Memory = w.account()

@@ -15,6 +15,7 @@ func (w *scheduler) meaning(l *lookup) (*schedule.Meaning, error) {
 	if err != nil {
 		return nil, err
 	}
+	asWritten.kernels = w.kernels
 	ops := &scheduler{plan: asWritten, tensors: map[string]schedule.Place{},
 		uses: map[string][]int{}, result: &Lowered{}}
 	m := &schedule.Meaning{}

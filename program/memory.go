@@ -9,10 +9,11 @@ import (
 	"collsim/unit"
 )
 
-// Usage is the memory of a rank; it is the same on all ranks.
+// Usage is the memory of a rank: of the one that takes most.
 type Usage struct {
-	// Bytes is the size of all tensors that the lowered program has, including Workspace: those
-	// that no op names.
+	// Bytes is the size of all tensors that the lowered program has on the rank, including
+	// Workspace: those that no op names. A rank has the tensors that its ops use, and those that no
+	// op uses.
 	Bytes, Workspace unit.Bytes
 	// Peak is the largest memory in use at once, if ops run in the order in which they are issued.
 	// Given tensors and results are always in use, others from the first op that uses them to the
@@ -93,10 +94,81 @@ func (x *plan) sharedHomes() map[string]bool {
 	return in
 }
 
-// account computes the memory of a lowered program.
-func (w *scheduler) account() Usage {
+// account computes the memory of a lowered program: that of the ranks that take most.
+func (w *scheduler) account() (most Usage) {
+	extents, steps := w.extents(), len(w.units())
+	for i, takesPart := range w.result.takingPart(w.parts, w.Ranks) {
+		m := w.accountOf(extents, steps, takesPart)
+		if i == 0 || m.Bytes > most.Bytes || m.Bytes == most.Bytes && m.Peak > most.Peak {
+			most = m
+		}
+	}
+	return most
+}
+
+// takingPart returns, for each set of ranks that take part in the same ops, by op whether they do.
+func (l *Lowered) takingPart(parts []schedule.Part, ranks int) (list [][]bool) {
+	sets := map[string]int{} // of ranks that take part in an op, by the ranks
+	var of []int             // by op: its set
+	var in [][]bool          // by set and rank
+	for i := range l.Ops {
+		set := make([]bool, ranks)
+		for _, n := range l.Ops[i].Parts {
+			if parts[n].Ranks == nil {
+				set = slices.Repeat([]bool{true}, ranks)
+				break
+			}
+			for _, rank := range parts[n].Ranks {
+				set[rank] = true
+			}
+		}
+		key := bitsOf(set)
+		if _, known := sets[key]; !known {
+			sets[key], in = len(in), append(in, set)
+		}
+		of = append(of, sets[key])
+	}
+	seen := map[string]bool{}
+	for rank := range ranks {
+		member := make([]bool, len(in))
+		for set := range in {
+			member[set] = in[set][rank]
+		}
+		if key := bitsOf(member); !seen[key] {
+			seen[key] = true
+			takesPart := make([]bool, len(of))
+			for i, set := range of {
+				takesPart[i] = member[set]
+			}
+			list = append(list, takesPart)
+		}
+	}
+	return list
+}
+
+// bitsOf returns a key that identifies a list.
+func bitsOf(list []bool) string {
+	key := make([]byte, (len(list)+7)/8)
+	for i, is := range list {
+		if is {
+			key[i/8] |= 1 << (i % 8)
+		}
+	}
+	return string(key)
+}
+
+// accountOf computes the memory of a rank that takes part in some ops. The first ops are the steps
+// of an iteration.
+func (w *scheduler) accountOf(all []extent, steps int, takesPart []bool) Usage {
 	m := Usage{}
-	extents := w.extents()
+	var extents []extent
+	for _, e := range all {
+		unused := len(e.uses) == 0
+		e.uses = slices.DeleteFunc(slices.Clone(e.uses), func(op int) bool { return !takesPart[op] })
+		if unused || len(e.uses) > 0 {
+			extents = append(extents, e)
+		}
+	}
 	shared := map[string]unit.Bytes{}
 	for _, e := range extents {
 		if e.workspace {
@@ -109,7 +181,6 @@ func (w *scheduler) account() Usage {
 		}
 		m.Bytes += e.Bytes
 	}
-	steps := len(w.units())             // of one iteration; others are as the first
 	from := make([]unit.Bytes, steps+1) // bytes whose use begins at an op
 	for i := range extents {
 		e := &extents[i]
@@ -118,13 +189,13 @@ func (w *scheduler) account() Usage {
 			from[last+1] -= e.Bytes
 		}
 	}
-	most, total := 0, unit.Bytes(0)
+	most, total := -1, unit.Bytes(0)
 	for at := range steps {
-		if total += from[at]; at == 0 || total > m.Peak {
+		if total += from[at]; takesPart[at] && (most < 0 || total > m.Peak) {
 			most, m.Peak = at, total
 		}
 	}
-	if steps > 0 {
+	if most >= 0 {
 		m.At = w.result.Ops[most].Names
 	}
 	for i := range extents {

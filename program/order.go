@@ -17,9 +17,14 @@ const (
 	// p−1−s microbatches forward, then one forward and one backward in turn, then the remaining
 	// backward passes.
 	OneForwardOneBackward
+	// InterleavedOneForwardOneBackward is the interleaved order of Megatron (Narayanan et al.,
+	// "Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM", SC 2021,
+	// section 2.2): a stage has several chunks of the model. Stage s of p with v chunks does
+	// 2·(p−1−s) + (v−1)·p forward passes through a chunk, then one forward and one backward in turn.
+	InterleavedOneForwardOneBackward
 )
 
-var orderNames = [...]string{"as written", "1f1b"}
+var orderNames = [...]string{"as written", "1f1b", "interleaved-1f1b"}
 
 // Orders lists the names of the orders.
 func Orders() []string { return orderNames[:] }
@@ -30,9 +35,12 @@ func (o Order) String() string { return orderNames[o] }
 // turns orders the ops of a program with its backward pass.
 type turns struct {
 	q      *Program
+	by     Order
 	ranks  [][]int // of each op
 	stage  []int   // of each op; −1 if several stages do it, or none
+	chunk  []int   // of each op of a pass, of its stage
 	needs  [][]int // of each op: ops that it must come after
+	turn   []*turn // of each op; nil if it is in none
 	issued []bool
 	order  []int
 }
@@ -51,15 +59,8 @@ func (p *Program) ordered(q *Program) (*Program, error) {
 		return nil, &Error{-1, -1, "stages", fmt.Sprintf("the names of at least 2 groups, one for each "+
 			"stage, are expected with order %q", p.Order)}
 	}
-	t := &turns{q: q, issued: make([]bool, len(q.Ops))}
-	for i := range q.Ops {
-		teams, _ := q.teamsOf(q.Ops[i].Group) // plain has checked it
-		t.ranks = append(t.ranks, q.ranksOf(teams))
-		t.stage = append(t.stage, slices.IndexFunc(stages, func(of Stage) bool {
-			return !slices.ContainsFunc(t.ranks[i],
-				func(r int) bool { return !slices.Contains(of.Ranks, r) })
-		}))
-	}
+	t := &turns{q: q, by: p.Order, issued: make([]bool, len(q.Ops)), turn: make([]*turn, len(q.Ops))}
+	t.place(stages)
 	t.depend()
 	if err := t.issueAll(len(stages)); err != nil {
 		return nil, sourced(err, q.Ops)
@@ -74,6 +75,29 @@ func (p *Program) ordered(q *Program) (*Program, error) {
 		ordered.Ops = append(ordered.Ops, o)
 	}
 	return &ordered, nil
+}
+
+// place finds the ranks and the stage of each op.
+func (t *turns) place(stages []Stage) {
+	type seat struct {
+		ranks []int
+		stage int
+	}
+	seats := map[string]seat{} // of groups
+	for i := range t.q.Ops {
+		group := t.q.Ops[i].Group
+		at, known := seats[group]
+		if !known {
+			teams, _ := t.q.teamsOf(group) // plain has checked it
+			at.ranks = t.q.ranksOf(teams)
+			at.stage = slices.IndexFunc(stages, func(of Stage) bool {
+				return !slices.ContainsFunc(at.ranks,
+					func(r int) bool { return !slices.Contains(of.Ranks, r) })
+			})
+			seats[group] = at
+		}
+		t.ranks, t.stage = append(t.ranks, at.ranks), append(t.stage, at.stage)
+	}
 }
 
 // streamOf returns the stream of a call.
@@ -120,9 +144,9 @@ func (p *Program) stages() (list []Stage, err error) {
 // other writes, overwrites what the other reads, or names it in After.
 func (t *turns) depend() {
 	writers, readers, named := map[string][]int{}, map[string][]int{}, map[string][]int{}
-	meet := func(i int, list []int) {
+	needs := func(i int, list []int) {
 		for _, j := range list {
-			if slices.ContainsFunc(t.ranks[i], func(r int) bool { return slices.Contains(t.ranks[j], r) }) {
+			if meet(t.ranks[i], t.ranks[j]) {
 				t.needs[i] = append(t.needs[i], j)
 			}
 		}
@@ -131,52 +155,77 @@ func (t *turns) depend() {
 	for i := range t.q.Ops {
 		o := &t.q.Ops[i]
 		for _, name := range o.In {
-			meet(i, writers[name])
+			needs(i, writers[name])
 		}
 		if o.Out != "" {
-			meet(i, writers[o.Out])
-			meet(i, readers[o.Out])
+			needs(i, writers[o.Out])
+			needs(i, readers[o.Out])
 			writers[o.Out] = append(writers[o.Out], i)
 		}
 		for _, name := range o.In {
 			readers[name] = append(readers[name], i)
 		}
 		for _, name := range o.After {
-			meet(i, named[name])
+			needs(i, named[name])
 		}
 		named[o.Name] = []int{i}
 	}
 }
 
-// A turn is a pass of a microbatch on a stage, and its ops.
-type turn struct {
-	phase      phase
-	microbatch int
-	ops        []int
+// meet reports whether a rank is in two lists.
+func meet(a, b []int) bool {
+	return slices.ContainsFunc(a, func(rank int) bool { return slices.Contains(b, rank) })
 }
 
-// turnsOf lists the turns of a stage in their order, without ops that read gradients.
-func (t *turns) turnsOf(stage, stages int) (list []turn) {
-	passes := [2][]turn{}
+// A turn is a pass of a microbatch through a chunk of a stage, and its ops.
+type turn struct {
+	microbatch, place int // its place in the order of its stage and pass
+	ops               []int
+}
+
+// turnsOf lists the turns of each stage in their order, without ops that read gradients.
+func (t *turns) turnsOf(stages int) ([][]*turn, error) {
+	type key struct {
+		stage, chunk, microbatch int
+		phase                    phase
+	}
+	known, passes := map[key]*turn{}, make([][2][]*turn, stages)
+	chunks, microbatches := t.chunks(), 0
 	for i := range t.q.Ops {
 		o := &t.q.Ops[i]
-		if t.stage[i] != stage || o.phase == afterGradients {
+		microbatches = max(microbatches, o.Microbatch+1)
+		if t.stage[i] < 0 || o.phase == afterGradients {
 			continue
 		}
-		of := &passes[o.phase]
-		k := slices.IndexFunc(*of, func(u turn) bool { return u.microbatch == o.Microbatch })
-		if k < 0 {
-			k = len(*of)
-			*of = append(*of, turn{phase: o.phase, microbatch: o.Microbatch})
+		k := key{t.stage[i], t.chunk[i], o.Microbatch, o.phase}
+		if known[k] == nil {
+			chunk := k.chunk
+			if k.phase == backwardPass {
+				chunk = chunks - 1 - chunk
+			}
+			known[k] = &turn{microbatch: k.microbatch,
+				place: inGroups(k.microbatch, chunk, stages, chunks)}
+			of := &passes[k.stage][k.phase]
+			*of = append(*of, known[k])
 		}
-		(*of)[k].ops = append((*of)[k].ops, i)
+		known[k].ops, t.turn[i] = append(known[k].ops, i), known[k]
 	}
-	for _, pass := range passes {
-		slices.SortStableFunc(pass, func(a, b turn) int { return a.microbatch - b.microbatch })
+	list := make([][]*turn, stages)
+	for stage, of := range passes {
+		for _, pass := range of {
+			slices.SortStableFunc(pass, func(a, b *turn) int { return a.place - b.place })
+		}
+		list[stage] = alternate(of[forwardPass], of[backwardPass],
+			t.ahead(stage, stages, chunks, microbatches))
 	}
-	forward, backward := passes[forwardPass], passes[backwardPass]
-	ahead := min(stages-1-stage, len(forward))
-	list = append(list, forward[:ahead]...)
+	return list, t.checkMicrobatches(microbatches, stages)
+}
+
+// alternate returns the turns of a stage: so many forward passes ahead, then one more and one
+// backward in turn.
+func alternate(forward, backward []*turn, ahead int) []*turn {
+	ahead = min(ahead, len(forward))
+	list := slices.Clone(forward[:ahead])
 	for k := range max(len(forward)-ahead, len(backward)) {
 		if ahead+k < len(forward) {
 			list = append(list, forward[ahead+k])
@@ -188,23 +237,25 @@ func (t *turns) turnsOf(stage, stages int) (list []turn) {
 	return list
 }
 
-// issueAll issues all ops. Each round issues what several stages do together, as far as it is
-// ready, then one turn of each stage.
+// issueAll issues all ops. Each round issues what is in no turn, as far as it is ready, then one
+// turn of each stage.
 func (t *turns) issueAll(stages int) error {
-	turns := make([][]turn, stages)
-	for stage := range turns {
-		turns[stage] = t.turnsOf(stage, stages)
+	turns, err := t.turnsOf(stages)
+	if err != nil {
+		return err
+	}
+	var others []int
+	for i, of := range t.turn {
+		if of == nil {
+			others = append(others, i)
+		}
 	}
 	for len(t.order) < len(t.q.Ops) {
 		was := len(t.order)
-		for i := range t.q.Ops {
-			if t.stage[i] < 0 || t.q.Ops[i].phase == afterGradients {
-				t.issue(i)
-			}
-		}
+		others = slices.DeleteFunc(others, t.issue)
 		ready := make([]bool, stages)
 		for stage, list := range turns {
-			ready[stage] = len(list) > 0 && t.isReady(list[0].ops)
+			ready[stage] = len(list) > 0 && t.isReady(list[0])
 		}
 		for stage := range turns {
 			if ready[stage] {
@@ -222,10 +273,10 @@ func (t *turns) issueAll(stages int) error {
 }
 
 // isReady reports whether all ops of a turn can be issued, one after the other.
-func (t *turns) isReady(ops []int) bool {
-	for _, i := range ops {
+func (t *turns) isReady(now *turn) bool {
+	for _, i := range now.ops {
 		for _, j := range t.needs[i] {
-			if !t.issued[j] && !slices.Contains(ops, j) {
+			if !t.issued[j] && t.turn[j] != now {
 				return false
 			}
 		}
@@ -233,17 +284,17 @@ func (t *turns) isReady(ops []int) bool {
 	return true
 }
 
-// issue issues an op, if it has not been issued and is ready.
-func (t *turns) issue(i int) {
-	if t.issued[i] || slices.ContainsFunc(t.needs[i], func(j int) bool { return !t.issued[j] }) {
-		return
+// issue issues an op if it is ready, and reports whether it is issued.
+func (t *turns) issue(i int) bool {
+	if !t.issued[i] && !slices.ContainsFunc(t.needs[i], func(j int) bool { return !t.issued[j] }) {
+		t.issued[i] = true
+		t.order = append(t.order, i)
 	}
-	t.issued[i] = true
-	t.order = append(t.order, i)
+	return t.issued[i]
 }
 
 // stuck returns an error that names what the turns wait for.
-func (t *turns) stuck(turns [][]turn) error {
+func (t *turns) stuck(turns [][]*turn) error {
 	var waits []string
 	first := -1
 	for stage, list := range turns {
@@ -252,7 +303,7 @@ func (t *turns) stuck(turns [][]turn) error {
 		}
 		for _, i := range list[0].ops {
 			for _, j := range t.needs[i] {
-				if !t.issued[j] && !slices.Contains(list[0].ops, j) {
+				if !t.issued[j] && t.turn[j] != list[0] {
 					if first < 0 {
 						first = i
 					}
@@ -267,5 +318,5 @@ func (t *turns) stuck(turns [][]turn) error {
 		waits = append(waits[:most], "…")
 	}
 	return &Error{max(first, 0), -1, "repeat", fmt.Sprintf("order %q is none of this program: %s",
-		OneForwardOneBackward, strings.Join(waits, "; "))}
+		t.by, strings.Join(waits, "; "))}
 }

@@ -18,40 +18,49 @@ import (
 // us forward and 7 us back: kernels of which no more is known stand before a matmul, and, in the
 // backward pass, before its gradient.
 func pipelined(stages, microbatches int, order program.Order) *program.Program {
+	return interleaved(stages, 1, microbatches, order)
+}
+
+// interleaved is a pipeline whose stages have several chunks each, which take as long as a stage
+// of pipelined.
+func interleaved(stages, chunks, microbatches int, order program.Order) *program.Program {
 	p := &program.Program{Name: "pipeline", Ranks: stages, Gradient: true, Order: order}
 	for s := range stages {
 		name := fmt.Sprint("stage", s)
 		p.Stages = append(p.Stages, name)
 		p.Groups = append(p.Groups, program.Group{Name: name, Teams: [][]int{{s}}})
-		if s > 0 {
-			p.Groups = append(p.Groups, program.Group{Name: fmt.Sprint("to", s),
-				Teams: [][]int{{s - 1, s}}})
-		}
 	}
-	p.Tensors = append(p.Tensors, f64("w", 2, 2))
+	all := stages * chunks
+	for s := 1; s < all; s++ {
+		p.Groups = append(p.Groups, program.Group{Name: fmt.Sprint("to", s),
+			Teams: [][]int{{(s - 1) % stages, s % stages}}})
+	}
+	for s := range all {
+		p.Tensors = append(p.Tensors, f64(fmt.Sprint("w", s), 2, 2))
+	}
 	for m := range microbatches {
 		x := f64(fmt.Sprint("x0_", m), 2, 2)
 		x.NoGradient = true
 		p.Tensors = append(p.Tensors, x)
 	}
-	for s := range stages {
+	for s := range all {
 		for m := range microbatches {
 			for _, part := range []string{"F", "mul", "B", "send"} {
 				in, out := fmt.Sprintf("x%d_%d", s, m), fmt.Sprintf("y%d_%d", s, m)
 				o := program.Op{Name: fmt.Sprintf("%s%d:%d", part, s, m), Microbatch: m,
-					Group: fmt.Sprint("stage", s)}
+					Group: fmt.Sprint("stage", s%stages)}
 				switch part {
 				case "F":
 					o.Kernel, o.Backward, o.In = "opaque 3 us", "opaque 0 s", []string{in}
 				case "mul":
-					o.Kernel, o.In, o.Out = "matmul", []string{in, "w"}, out
+					o.Kernel, o.In, o.Out = "matmul", []string{in, fmt.Sprint("w", s)}, out
 				case "B":
 					o.Kernel, o.Backward, o.In = "opaque 1 ps", "opaque 7 us", []string{out}
-					if s == stages-1 {
+					if s == all-1 {
 						o.In = nil // nobody reads a result
 					}
 				case "send":
-					if s == stages-1 {
+					if s == all-1 {
 						continue
 					}
 					o.Call, o.Group, o.In = "broadcast", fmt.Sprint("to", s+1), []string{out}
@@ -85,6 +94,53 @@ func TestBubble(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestInterleavedBubble: with v chunks a stage, p−1 passes through a chunk are the bubble, a v-th
+// of what it is with as much in one chunk (Narayanan et al., SC 2021, section 2.2.2).
+func TestInterleavedBubble(t *testing.T) {
+	for _, c := range []struct{ stages, chunks, microbatches int }{
+		{2, 2, 2}, {2, 2, 4}, {2, 3, 8}, {3, 2, 3}, {3, 2, 6}, {4, 2, 8}, {4, 4, 12}, {4, 1, 8}} {
+		graph, err := topology.Switch(c.stages, unit.Unlimited, 0)
+		require.NoError(t, err)
+		p := interleaved(c.stages, c.chunks, c.microbatches, program.InterleavedOneForwardOneBackward)
+		low, err := program.Lower(p, program.Lowering{}, byName)
+		require.NoError(t, err)
+		ran, err := sim.Run(low.Schedule, sim.Env{Graph: graph, Device: device.Ideal(), Slots: 8},
+			sim.Options{})
+		require.NoError(t, err)
+		passes := unit.Time(c.chunks*c.microbatches+c.stages-1) * 10 * unit.Microsecond
+		require.GreaterOrEqual(t, ran.Time, passes)
+		require.Less(t, ran.Time, passes+unit.Nanosecond, "%+v", c)
+	}
+}
+
+// TestInterleavedOrder: who does what when, of 2 stages with 2 chunks each and 4 microbatches, as
+// Megatron's get_schedule_table has it: passes are named by chunk and microbatch.
+func TestInterleavedOrder(t *testing.T) {
+	p := interleaved(2, 2, 4, program.InterleavedOneForwardOneBackward)
+	low, err := program.Lower(p, program.Lowering{}, byName)
+	require.NoError(t, err)
+	turns := make([]string, 2)
+	for _, o := range low.Ops {
+		pass, of := o.Names[0][:1], o.Names[0][1:]
+		if strings.HasSuffix(of, ":grad") != (pass == "B") || pass != "F" && pass != "B" {
+			continue
+		}
+		at := of[0] - '0'
+		turns[at%2] += fmt.Sprintf(" %s%d%s", pass, at/2, of[2:3])
+	}
+	require.Equal(t, []string{
+		" F00 F01 F10 F11 F02 B10 F03 B11 F12 B00 F13 B01 B12 B13 B02 B03",
+		" F00 F01 F10 B10 F11 B11 F02 B00 F03 B01 F12 B12 F13 B13 B02 B03"}, turns)
+	derives(t, interleaved(2, 2, 2, program.InterleavedOneForwardOneBackward), 7)
+
+	err = interleaved(2, 2, 4, program.OneForwardOneBackward).Validate()
+	require.ErrorContains(t, err, `order "1f1b" is none of this program: F2:0, of stage stage0 and `+
+		`microbatch 0, needs send1:0`)
+	err = interleaved(2, 2, 3, program.InterleavedOneForwardOneBackward).Validate()
+	require.ErrorContains(t, err, `order "interleaved-1f1b" has as many microbatches as stages, or a `+
+		`multiple: 2 stages have 3`)
 }
 
 // TestOneForwardOneBackward: who does what when, of 4 stages and 6 microbatches.

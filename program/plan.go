@@ -20,7 +20,8 @@ type plan struct {
 	piped   map[string]bool // first ops of pipelines
 	passes  Lowering
 	guide   Guide
-	chosen  map[string]Chosen // shared by all plans of a program
+	chosen  map[string]Chosen               // shared by all plans of a program
+	kernels map[kernelOn]*schedule.Schedule // so are these: equal kernels have one
 	notes   []Note
 	decided Decisions
 	// persistent says that buffers of communication are the same allocation in every iteration
@@ -92,7 +93,8 @@ func passTable() []pass {
 func newPlan(l *lookup, passes Lowering, guide Guide) *plan {
 	x := &plan{Program: l.Program, at: map[string]int{}, roles: map[string]schedule.Role{},
 		homes: map[string]home{}, ops: l.ops, piped: map[string]bool{}, passes: passes,
-		guide: guide, chosen: map[string]Chosen{}, notes: slices.Clone(l.Program.notes)}
+		guide: guide, chosen: map[string]Chosen{},
+		kernels: map[kernelOn]*schedule.Schedule{}, notes: slices.Clone(l.Program.notes)}
 	for _, t := range l.tensors {
 		x.add(t, l.role(t))
 	}

@@ -154,7 +154,7 @@ func (w *scheduler) known(teams [][]int, stream string, iteration int, names []s
 // registering returns a part in which the host of some ranks registers a buffer.
 func (w *scheduler) registering(name string, ranks []int, stream int32) schedule.Part {
 	op := kernel.Op{Kind: kernel.Opaque, Time: w.passes.Registering}
-	tensors, _, _ := kernelOf(op, "")
+	tensors, _, _ := kernelOf(op)
 	word := schedule.Word("register " + name)
 	none := make([]int64, w.teamSize(ranks))
 	s, err := schedule.Build(schedule.Plan{Name: word, Tensors: tensors, Same: true,

@@ -2,6 +2,7 @@ package program
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strconv"
@@ -200,7 +201,7 @@ func (l *lookup) resolveKernel(r *resolved) error {
 	if err != nil {
 		return err
 	}
-	if r.kernel, err = r.kernelOn(whole); err != nil || !r.kernel.HasResult() {
+	if r.kernel, err = l.operation(r, whole); err != nil || !r.kernel.HasResult() {
 		return err
 	}
 	out := r.kernel.Output()
@@ -212,6 +213,29 @@ func (l *lookup) resolveKernel(r *resolved) error {
 		r.shares = []share{{r.kernel, l.ranksOf(r.teams)}}
 	}
 	return nil
+}
+
+// operation returns an op's operation on operands of these shapes. Most ops of a large program
+// have the same as an earlier one: that is looked up. An opaque kernel depends on its result, too.
+func (l *lookup) operation(r *resolved, shapes []collective.Shape) (op kernel.Op, err error) {
+	if r.out.Type != 0 {
+		return r.kernelOn(shapes)
+	}
+	key := append(make([]byte, 0, 64), r.Kernel...)
+	key = append(key, 0, byte(r.Type))
+	for i, shape := range shapes {
+		key = append(key, byte(r.in[i].Type), byte(len(shape)))
+		for _, n := range shape {
+			key = binary.AppendVarint(key, n)
+		}
+	}
+	if op, known := l.kernels[string(key)]; known {
+		return op, nil
+	}
+	if op, err = r.kernelOn(shapes); err == nil {
+		l.kernels[string(key)] = op
+	}
+	return op, err
 }
 
 // share finds each rank's kernel where operands have lengths of its own.

@@ -203,14 +203,13 @@ func (r *runner) carryProgram(p *scenarios.ProgramPoint) (*ProgramResult, error)
 // been decided for it at other sizes, if there is a result, is not decided anew.
 func (r *runner) lower(p *scenarios.ProgramPoint, before *ProgramResult) (*program.Lowered,
 	map[string]scenarios.Algorithm, error) {
-	return lowerBy(r, p, before, nil)
+	return lowerBy(r, p, before, programOf(p, r.s.Name), nil)
 }
 
-// lowerBy does what lower does, on one rank of each class of a symmetry unless that is nil.
-func lowerBy(r *runner, p *scenarios.ProgramPoint, before *ProgramResult,
+// lowerBy does what lower does, on one rank of each class of a symmetry unless that is nil. The
+// program is that of the point.
+func lowerBy(r *runner, p *scenarios.ProgramPoint, before *ProgramResult, of *program.Program,
 	alike *symmetry.Subgroup) (*program.Lowered, map[string]scenarios.Algorithm, error) {
-	of := programOf(p)
-	of.Name = r.s.Name
 	chosen := map[string]scenarios.Algorithm{}
 	guide := program.Guide{Choose: r.chooser(p, chosen), Time: r.taking(p), Alike: alike}
 	if before != nil {

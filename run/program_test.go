@@ -110,10 +110,10 @@ func TestLoops(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"dw0", "sum0", "dx7", "dx6"}, names(s.Programs[0].Ops[14:18]))
 	for set, want := range map[string]string{
-		"program.op[1].in=dw9":           `sum7: "dw9" is no tensor`,
-		"program.op[0].repeat=0":         "out of range; 1 to 20000 is expected",
-		"program.tensor[1].name=w":       `a second tensor "w"`,
-		"program.tensor[0].repeat=20000": "20008 altogether; a program has at most 20000",
+		"program.op[1].in=dw9":            `sum7: "dw9" is no tensor`,
+		"program.op[0].repeat=0":          "out of range; 1 to 200000 is expected",
+		"program.tensor[1].name=w":        `a second tensor "w"`,
+		"program.tensor[0].repeat=200000": "200008 altogether; a program has at most 200000",
 	} {
 		s, err := run.Load("p.toml", []byte(text), run.LoadOptions{Set: []string{set}})
 		if err == nil {

@@ -39,14 +39,16 @@ func lowerFolded(r *runner, p *scenarios.ProgramPoint) (*program.Lowered,
 	if err := r.enter(p.Point); err != nil {
 		return nil, nil, err
 	}
-	digits := digitsOf(p)
-	for _, steps := range symmetry.Subgroups(digits, mostSymmetries, ranks/2) {
+	digits, of := digitsOf(p), programOf(p, r.s.Name)
+	env := envOf(p.Point, r.network.graph)
+	moves := func(t symmetry.Translation) bool { return of.IsMoved(t) && env.Graph.MovesBut(t) }
+	for _, steps := range symmetry.Subgroups(digits, mostSymmetries, ranks/2, moves) {
 		alike := symmetry.NewSubgroup(digits, steps)
 		env := envOf(p.Point, r.network.graph)
 		if sim.FoldedEnv(&env, alike) != nil {
 			continue
 		}
-		low, chosen, err := lowerBy(r, p, nil, alike)
+		low, chosen, err := lowerBy(r, p, nil, of, alike)
 		var cannot *schedule.NotFolded
 		switch {
 		case err == nil && sim.Foldable(low.Schedule, env) == nil:

@@ -106,14 +106,14 @@ func TestFoldedPrograms(t *testing.T) {
 		whole.prove(whole.Lowered.Schedule, p.Sim.Slots)
 		require.Equal(t, Proved, whole.Proof, text)
 		digits := digitsOf(p)
-		for _, steps := range symmetry.Subgroups(digits, mostSymmetries, p.Topology.Ranks/2) {
+		for _, steps := range symmetry.Subgroups(digits, mostSymmetries, p.Topology.Ranks/2, nil) {
 			alike := symmetry.NewSubgroup(digits, steps)
 			env := envOf(p.Point, r.network.graph)
 			if sim.FoldedEnv(&env, alike) != nil {
 				continue
 			}
 			folded := &ProgramResult{Point: p}
-			folded.Lowered, folded.chosen, err = lowerBy(r, p, nil, alike)
+			folded.Lowered, folded.chosen, err = lowerBy(r, p, nil, programOf(p, r.s.Name), alike)
 			var cannot *schedule.NotFolded
 			if errors.As(err, &cannot) {
 				continue
@@ -211,7 +211,8 @@ group = "dp"
 	require.NoError(t, r.enter(p.Point))
 	whole, _, err := r.lower(p, nil)
 	require.NoError(t, err)
-	folded, _, err := lowerBy(r, p, nil, symmetry.NewSubgroup(symmetry.Group{4, 4}, []int32{1, 1}))
+	folded, _, err := lowerBy(r, p, nil, programOf(p, r.s.Name),
+		symmetry.NewSubgroup(symmetry.Group{4, 4}, []int32{1, 1}))
 	require.NoError(t, err)
 	require.NotEqual(t, whole.Ops[0].Became, whole.Ops[1].Became)
 	for i := range whole.Ops {

@@ -133,7 +133,7 @@ func asChosen(result *ProgramResult) *scenarios.ProgramPoint {
 	q := *result.Point
 	q.Ops = slices.Clone(q.Ops)
 	calls := map[string]int{} // by names
-	for i, o := range programOf(result.Point).Ops {
+	for i, o := range programOf(result.Point, "").Ops {
 		for _, name := range o.Names() {
 			calls[name] = i
 		}

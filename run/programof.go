@@ -7,10 +7,11 @@ import (
 	"collsim/scenarios"
 )
 
-// programOf converts a scenario's program to one of package program.
-func programOf(p *scenarios.ProgramPoint) *program.Program {
-	of := &program.Program{Ranks: p.Topology.Ranks, Iterations: p.Iterations, Gradient: p.Gradient,
-		Order: program.Order(max(slices.Index(program.Orders(), p.Order), 0)), Stages: p.Stages}
+// programOf converts a scenario's program to one of package program, under a name.
+func programOf(p *scenarios.ProgramPoint, name string) *program.Program {
+	of := &program.Program{Name: name, Ranks: p.Topology.Ranks, Iterations: p.Iterations,
+		Gradient: p.Gradient, Stages: p.Stages,
+		Order: program.Order(max(slices.Index(program.Orders(), p.Order), 0))}
 	for _, g := range p.Groups {
 		of.Groups = append(of.Groups, program.Group{Name: g.Name, Teams: g.Teams})
 	}
@@ -19,7 +20,9 @@ func programOf(p *scenarios.ProgramPoint) *program.Program {
 		of.Tensors = append(of.Tensors, program.Tensor{Name: t.Name, Type: t.Type, Shape: t.Shape,
 			Memory: memory, Keep: t.Keep, NoGradient: t.NoGradient})
 	}
-	for _, o := range p.Ops {
+	of.Ops = make([]program.Op, 0, len(p.Ops))
+	for i := range p.Ops {
+		o := &p.Ops[i]
 		algorithm := ""
 		if o.Algorithm.Name != "" {
 			algorithm = o.Algorithm.String()

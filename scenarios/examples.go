@@ -20,7 +20,7 @@ func Examples() []string {
 		"slow-link", "late-rank", "hang", "chain", "imported", "numbers", "numerics", "types",
 		"shapes", "two-racks", "nodes", "experts", "mlp", "tensor-parallel", "sequence-parallel",
 		"one-shot", "low-contention", "ddp", "accumulation", "layers", "fsdp", "prefetch", "zero3",
-		"two-groups", "moe", "stages", "1f1b", "training-step", "trace", "profile",
+		"two-groups", "moe", "stages", "1f1b", "interleaved", "training-step", "trace", "profile",
 		"profile-moe", "one-rank", "module", "torch-layer", "torch-block", "slow-nic", "unequal-nodes",
 		"fabrics", "synth", "dispatch", "own-schedule", "overlap", "map", "sharp", "collnet"}
 }

@@ -96,12 +96,13 @@ func programKeys() []Key {
 			Default: `"as written"`, Example: `"1f1b"`, Sweep: true,
 			Doc: "How stages take turns with the passes of microbatches, which are the repetitions of " +
 				"ops: all forward, then all backward; or one forward, one backward, as PipeDream-flush " +
-				"and Megatron do it. Of a trace, in which order a rank makes calls that nothing orders: of " +
-				"their ids, or of the times at which they began.",
+				"and Megatron do it; or so with several chunks of the model a stage. Of a trace, in " +
+				"which order a rank makes calls that nothing orders: of their ids, or of the times at " +
+				"which they began.",
 			to: set(func(p *ProgramPoint, name string) { p.Order = name })},
 		{Path: "program.stages", kind: aNames, Example: `["stage0", "stage1"]`,
 			Doc: "The groups that a pipeline goes through: what ranks of several do together stands " +
-				"between them. Order 1f1b needs them, and of any order the result tells their bubble.",
+				"between them. The orders 1f1b need them, and of any order the result tells their bubble.",
 			to: set(func(p *ProgramPoint, names []string) { p.Stages = names })},
 		{Path: "program.mesh", kind: aShape, min: 1, max: maxRanks, Example: "[2, 4]", Default: "none",
 			Sweep: true, Doc: "A mesh of all ranks, the last axis fastest, as PyTorch's device meshes. " +
@@ -208,7 +209,7 @@ func isOfProgram(at string) bool {
 func (r *run) hasProgram() bool { return r.d.root.child("program") != nil }
 
 // programOrders lists the values of program.order.
-func programOrders() []string { return []string{"as written", "1f1b"} }
+func programOrders() []string { return []string{"as written", "1f1b", "interleaved-1f1b"} }
 
 // programs makes the points of the program, if there is one.
 func (r *run) programs() []*ProgramPoint {

@@ -8,7 +8,7 @@ import (
 )
 
 // maxRepeat bounds how often a table of a program is repeated, and how many tensors and ops it has.
-const maxRepeat = 20000
+const maxRepeat = 200_000
 
 // counters are the letters that count the turns of loops in one another, the outermost first.
 const counters = "ijk"

@@ -79,8 +79,8 @@ func TestLoopsInLoops(t *testing.T) {
 // TestLoopErrors: too many turns are refused before they are made, and so are counters of no loop.
 func TestLoopErrors(t *testing.T) {
 	for _, c := range []struct{ repeat, name, want string }{
-		{"[20000, 20000, 20000]", "a{i}{j}{k}", "at most 20000"},
-		{"[200, 101]", "a{i}{j}", "20200 altogether"},
+		{"[200000, 200000, 200000]", "a{i}{j}{k}", "at most 200000"},
+		{"[2000, 101]", "a{i}{j}", "202000 altogether"},
 		{"[1, 2, 3, 4]", "a{i}", "4 loops in one another"},
 		{"[0, 2]", "a{i}", "that of loop 0 is 0"},
 		{"[2, 3]", "a{i}{k+1}", `"{k+1}" counts a loop that is not there: repeat has 2`},

@@ -304,9 +304,12 @@ func PartOf(s *Schedule, i int) *Part { return &s.parts[i].Part }
 
 // Parts returns a copy of the parts of a composed schedule; nil for any other.
 func (s *Schedule) Parts() []Part {
-	var list []Part
+	if s.parts == nil {
+		return nil
+	}
+	list := make([]Part, len(s.parts))
 	for i := range s.parts {
-		list = append(list, s.parts[i].Part)
+		list[i] = s.parts[i].Part
 	}
 	return list
 }

@@ -78,18 +78,24 @@ func (s *Subgroup) Generators() (list []Translation) {
 }
 
 // Subgroups lists the least steps of subgroups with up to so many orbits, those with the fewest
-// first. It drops all but some of those with the fewest after each digit. No list is lost by that
-// which would be among these: what comes before another does so whatever the digits after it.
-func Subgroups(g Group, some, orbits int) [][]int32 {
+// first. All their translations of single digits are some that moves accepts; nil accepts all. It
+// drops all but some of those with the fewest after each digit. No list is lost by that which would
+// be among these: what comes before another does so whatever the digits after it.
+func Subgroups(g Group, some, orbits int, moves func(Translation) bool) [][]int32 {
 	count := func(steps []int32) int { return Group(steps).Order() }
-	list := [][]int32{{}}
+	list, weight := [][]int32{{}}, int32(g.Order())
 	for _, d := range g {
+		weight /= d
+		var accepted []int32
+		for step := int32(1); step <= d; step++ {
+			if d%step == 0 && (step == d || moves == nil || moves(Translation{d, weight, step})) {
+				accepted = append(accepted, step)
+			}
+		}
 		var longer [][]int32
 		for _, steps := range list {
-			for step := int32(1); step <= d; step++ {
-				if d%step == 0 {
-					longer = append(longer, append(slices.Clone(steps), step))
-				}
+			for _, step := range accepted {
+				longer = append(longer, append(slices.Clone(steps), step))
 			}
 		}
 		slices.SortFunc(longer, func(a, b []int32) int {

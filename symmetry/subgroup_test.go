@@ -13,7 +13,7 @@ import (
 // as ranks do, and generators are elements that move no rank out of its orbit.
 func TestSubgroup(t *testing.T) {
 	for _, g := range []Group{{1}, {12}, {2, 2, 2}, {3, 4}, {2, 6, 2}} {
-		for _, steps := range Subgroups(g, 100, g.Order()) {
+		for _, steps := range Subgroups(g, 100, g.Order(), nil) {
 			s := NewSubgroup(g, steps)
 			require.Len(t, s.Reps, Group(steps).Order())
 			require.Len(t, s.Elements, g.Order()/len(s.Reps))
@@ -46,12 +46,17 @@ func TestSubgroups(t *testing.T) {
 			group = append(group, []int32{1, 2, 2, 3, 4, 6, 12}[rng.IntN(7)])
 		}
 		orbits := min(group.Order()/2, 1<<12)
-		require.Equal(t, naiveSubgroups(group, 32, orbits), Subgroups(group, 32, orbits), group)
+		require.Equal(t, naiveSubgroups(group, 32, orbits), Subgroups(group, 32, orbits, nil), group)
 	}
 	flips := Group(slices.Repeat([]int32{2}, 20))
-	list := Subgroups(flips, 32, 1<<12)
+	list := Subgroups(flips, 32, 1<<12, nil)
 	require.Len(t, list, 32)
 	require.Equal(t, slices.Repeat([]int32{1}, 20), list[0])
+
+	// A pipeline of 8 × 2 stages between replicas and ranks of a node: only these are alike.
+	whole := func(t Translation) bool { return t.Size != 16 }
+	require.Equal(t, [][]int32{{1, 16, 1}, {1, 16, 2}, {2, 16, 1}},
+		Subgroups(Group{128, 16, 8}, 3, 1<<13, whole))
 }
 
 // naiveSubgroups lists all of them, and takes the first.

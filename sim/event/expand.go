@@ -69,7 +69,7 @@ func newReader(e *engine, log *model.Log) *reader {
 	for i := range e.log.heads {
 		e.log.flush(int32(i))
 	}
-	e.log.rewind()
+	e.log.rewind(e.lanes.len())
 	r := &reader{e: e, log: log, gpu: e.log.gpuLog, times: e.log.inOrder(),
 		posts: make([][]int32, e.lanes.len()),
 		steps: make([]place, 0, e.totals.Steps), senders: make([]int32, 0, e.totals.Messages),

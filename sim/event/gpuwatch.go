@@ -147,8 +147,8 @@ func (w *gpuWatch) nameOf(number *bracket) string {
 	if number.mark.Name != "" {
 		return number.mark.Name
 	}
-	if parts := s.Parts(); parts != nil {
-		part := &parts[number.Part]
+	if schedule.Composed(s) {
+		part := schedule.PartOf(s, int(number.Part))
 		if part.Name != "" {
 			return part.Name
 		}

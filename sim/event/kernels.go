@@ -179,8 +179,9 @@ func (g *gpus) endWave(number int32, now unit.Time) {
 	if claim >= 0 {
 		c := g.claims.At(claim)
 		r := &g.ranks[c.rank]
+		share := model.BlockShare(c.perSM)
 		for _, k := range w.sms {
-			r.free[k] += model.BlockShare(c.perSM)
+			r.free[k] += share
 		}
 		g.markDirty(c.rank)
 	}

@@ -127,9 +127,9 @@ func (g *gpus) leave(i int32) {
 func (g *gpus) endBracket(number int32, now unit.Time) {
 	b := &g.brackets[number]
 	g.report(bracketOver, number, 0, now)
-	r := &g.ranks[b.rank]
+	r, share := &g.ranks[b.rank], model.BlockShare(b.perSM)
 	for _, k := range b.sms {
-		r.free[k] += model.BlockShare(b.perSM)
+		r.free[k] += share
 	}
 	if len(b.sms) > 0 || b.engine >= 0 {
 		g.markDirty(b.rank)

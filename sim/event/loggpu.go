@@ -1,9 +1,6 @@
 package event
 
 import (
-	"cmp"
-	"slices"
-
 	"collsim/sim/model"
 	"collsim/unit"
 )
@@ -51,13 +48,27 @@ func (w *writer) waveEnds(number int32, at unit.Time) {
 }
 
 // rewind puts all in the order of lanes and steps.
-func (t *gpuLog) rewind() {
-	slices.SortStableFunc(t.causes, func(a, b gated) int { return compareNamed(a.of, b.of) })
-	slices.SortStableFunc(t.waves, func(a, b waved) int { return compareNamed(a.of, b.of) })
+func (t *gpuLog) rewind(lanes int32) {
+	t.causes = byLane(t.causes, lanes, func(c *gated) int32 { return c.of.lane })
+	t.waves = byLane(t.waves, lanes, func(w *waved) int32 { return w.of.lane })
 }
 
-func compareNamed(a, b named) int {
-	return cmp.Or(cmp.Compare(a.lane, b.lane), cmp.Compare(a.step, b.step))
+// byLane returns a list in the order of lanes and steps. Those of a lane are in the order of steps.
+func byLane[T any](list []T, lanes int32, of func(*T) int32) []T {
+	next := make([]int32, lanes+1) // of a lane: where its next one goes
+	for i := range list {
+		next[of(&list[i])+1]++
+	}
+	for lane := range lanes {
+		next[lane+1] += next[lane]
+	}
+	sorted := make([]T, len(list))
+	for i := range list {
+		lane := of(&list[i])
+		sorted[next[lane]] = list[i]
+		next[lane]++
+	}
+	return sorted
 }
 
 // onGPU holds the properties of a form that concern the GPU.

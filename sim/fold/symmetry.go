@@ -19,7 +19,7 @@ const (
 
 // subgroups lists those that may be symmetries of an environment, the largest first.
 func subgroups(group schedule.Group) [][]int32 {
-	return symmetry.Subgroups(group, mostTries, min(group.Order()/2, mostClasses))
+	return symmetry.Subgroups(group, mostTries, min(group.Order()/2, mostClasses), nil)
 }
 
 // isMoved reports whether a network is known to be moved into itself by a subgroup: by its
