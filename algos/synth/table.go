@@ -16,12 +16,11 @@ const Name = "synth"
 // Table lists the algorithms. They are used by name alone.
 func Table() []algos.Algorithm {
 	return []algos.Algorithm{
-		onTrees("up spanning trees of this very network and down others, tile after tile",
-			collective.AllReduce),
-		onTrees("spanning trees of this very network for each rank, tile after tile",
-			collective.AllGather, collective.ReduceScatter),
-		onTrees("spanning trees of this very network for the root, tile after tile",
-			collective.Broadcast, collective.Reduce),
+		onTrees(collective.AllReduce, "up spanning trees of this very network and down others"),
+		onTrees(collective.AllGather, "down spanning trees of this very network, for each rank"),
+		onTrees(collective.ReduceScatter, "up spanning trees of this very network, for each rank"),
+		onTrees(collective.Broadcast, "down spanning trees of this very network"),
+		onTrees(collective.Reduce, "up spanning trees of this very network"),
 		{
 			Name:  Name,
 			Kinds: []collective.Kind{collective.AllToAll},
@@ -36,10 +35,10 @@ func Table() []algos.Algorithm {
 	}
 }
 
-// onTrees returns the algorithm of some kinds that go over trees.
-func onTrees(about string, kinds ...collective.Kind) algos.Algorithm {
+// onTrees returns the algorithm of a kind that goes over trees.
+func onTrees(kind collective.Kind, about string) algos.Algorithm {
 	return algos.Algorithm{
-		Name: Name, Kinds: kinds, About: about,
+		Name: Name, Kinds: []collective.Kind{kind}, About: about + ", tile after tile",
 		When:   "long vectors on a network that no other algorithm fits: unequal or slow links",
 		Source: "Zhao et al. 2024, ForestColl (arXiv:2402.06787); Edmonds 1973; Bérczi and Frank 2010",
 		Params: []algos.Param{
