@@ -32,7 +32,7 @@ type scope struct {
 
 // define evaluates the definition for one call.
 func (v *verifier) define(call int) *definition {
-	d := &definition{f: v.formulas, all: newStores(v.s, 1, v.s.Spec.Ranks)}
+	d := &definition{f: v.formulas, all: newFewStores(v.s)}
 	for rank := range v.s.Spec.Ranks {
 		for _, b := range v.given {
 			v.give(d.all, b, rank, call)

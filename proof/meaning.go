@@ -63,7 +63,7 @@ func (v *verifier) differs(want, got seg) *schedule.Violation {
 // definedAs evaluates the definition with given tensors identified, by name, with those of another
 // schedule.
 func (v *verifier) definedAs(named *schedule.Schedule) *definition {
-	d := &definition{f: v.formulas, all: newStores(v.s, 1, v.s.Spec.Ranks)}
+	d := &definition{f: v.formulas, all: newFewStores(v.s)}
 	for _, b := range v.given {
 		t := v.s.Tensor(b)
 		if t == nil {

@@ -189,7 +189,7 @@ func (p *partsProof) ordered() bool {
 // finds all its elements defined.
 func (p *partsProof) defined() bool {
 	v := newVerifier(p.s)
-	d := &definition{f: v.formulas, all: newStores(p.s, 1, p.s.Spec.Ranks)}
+	d := &definition{f: v.formulas, all: newFewStores(p.s)}
 	for rank := range p.s.Spec.Ranks {
 		for _, b := range v.given {
 			v.give(d.all, b, rank, 0)

@@ -149,6 +149,44 @@ type stores struct {
 	users   [][]int32 // of each buffer: the parts with memory in it
 	// results of begins, by shape
 	begun map[memoryShape][]int64
+	// few, unless nil, has in place of all those that were asked for
+	few    map[memory]*store
+	shared map[[2]int64][]int64 // tables of starts, by length and end
+}
+
+// newFewStores returns memories of all ranks of a schedule, each made when it is first asked for: of
+// a large program, ranks use a small part of its tensors.
+func newFewStores(s *schedule.Schedule) *stores {
+	m := newStoresOf(s, 1, 0, nil)
+	m.most, m.few = schedule.MaxEnds, map[memory]*store{}
+	return m
+}
+
+// ask returns one of few memories.
+func (m *stores) ask(of memory) *store {
+	k := m.few[of]
+	if k == nil {
+		k = &store{}
+		for b := range min(schedule.FirstTensor, schedule.Buffer(m.buffers)) {
+			if home, base := m.s.Home(b, of.rank); home == of.home {
+				k.size = max(k.size, base+m.s.Len(b, of.rank))
+			}
+		}
+		if t := m.s.Tensor(of.home); t != nil && t.Role != schedule.Defined {
+			k.size = m.s.Len(of.home, of.rank)
+		}
+		m.begin(k, of.rank, of.home)
+		m.few[of] = k
+	}
+	return k
+}
+
+// begin makes a memory one cell, which is divided when a part of it is accessed.
+func (m *stores) begin(k *store, rank int, b schedule.Buffer) {
+	if k.size > 0 {
+		k.starts, k.cells = whole, make([]cell, 1)
+		k.divide = func() []int64 { return m.begins(rank, b, k.size) }
+	}
 }
 
 // newStores returns memories of the first ranks of a schedule, each with so many scratch buffers.
@@ -175,7 +213,7 @@ func (v *verifier) newStores() *stores {
 func newStoresOf(s *schedule.Schedule, scratches, ranks int, rankOf func(i int) int) *stores {
 	n := s.Buffers()
 	m := &stores{s: s, buffers: n, most: schedule.MaxEnds, all: make([]store, n*ranks),
-		parts: s.Parts(), begun: map[memoryShape][]int64{}}
+		parts: s.Parts(), begun: map[memoryShape][]int64{}, shared: map[[2]int64][]int64{}}
 	if ranks < s.Spec.Ranks { // one rank's memory: it may have some parts for each rank
 		m.most += 16 * s.Spec.Ranks
 	}
@@ -183,7 +221,6 @@ func newStoresOf(s *schedule.Schedule, scratches, ranks int, rankOf func(i int) 
 		m.places = append(m.places, placesOf(&m.parts[i], s.Spec.Ranks))
 	}
 	m.users = usersOf(m.parts, n)
-	shared := map[[2]int64][]int64{}
 	for i := range ranks {
 		rank, own := rankOf(i), m.all[i*n:][:n]
 		for b := range schedule.Buffer(n) {
@@ -197,10 +234,7 @@ func newStoresOf(s *schedule.Schedule, scratches, ranks int, rankOf func(i int) 
 		}
 		own[schedule.Scratch].size *= int64(max(scratches, 1)) // one after the other
 		for b := range own {
-			if k := &own[b]; k.size > 0 {
-				k.starts, k.cells = whole, make([]cell, 1)
-				k.divide = func() []int64 { return m.begins(rank, schedule.Buffer(b), k.size, shared) }
-			}
+			m.begin(&own[b], rank, schedule.Buffer(b))
 		}
 	}
 	return m
@@ -208,6 +242,9 @@ func newStoresOf(s *schedule.Schedule, scratches, ranks int, rankOf func(i int) 
 
 // in returns the memory of that name.
 func (m *stores) in(of memory) *store {
+	if m.few != nil {
+		return m.ask(of)
+	}
 	if m.storeOf != nil {
 		of.rank = int(m.storeOf[of.rank])
 	}
@@ -219,8 +256,7 @@ var whole = []int64{0}
 
 // begins returns where the parts of a memory begin. Memories that are cut alike share the table:
 // shared has the last one by length and end.
-func (m *stores) begins(rank int, b schedule.Buffer, size int64,
-	shared map[[2]int64][]int64) []int64 {
+func (m *stores) begins(rank int, b schedule.Buffer, size int64) []int64 {
 	s, starts := m.s, []int64{0}
 	shape, isPlain := m.shapeOf(rank, b)
 	if known := m.begun[shape]; isPlain && known != nil {
@@ -247,12 +283,12 @@ func (m *stores) begins(rank int, b schedule.Buffer, size int64,
 		starts = starts[:len(starts)-1]
 	}
 	key := [2]int64{int64(len(starts)), starts[len(starts)-1]}
-	if other := shared[key]; slices.Equal(starts, other) {
+	if other := m.shared[key]; slices.Equal(starts, other) {
 		starts = other
 		return starts
 	}
 	starts = starts[:len(starts):len(starts)]
-	shared[key] = starts
+	m.shared[key] = starts
 	return starts
 }
 
