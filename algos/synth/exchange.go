@@ -169,6 +169,9 @@ func (e *exchange) cuts(spec collective.Spec, channels int) (cuts [3]schedule.Cu
 func makeExchange(spec collective.Spec, o algos.Options, param func(string) string) (
 	*schedule.Schedule, algos.Pick, error) {
 	parts, err := whole("parts", param("parts"), mostParts)
+	if err == nil {
+		err = fits(spec)
+	}
 	if err != nil {
 		return nil, algos.Pick{}, err
 	}

@@ -56,6 +56,18 @@ const mostTrees = 16
 // asNeeded is the default of the parameter tiles.
 const asNeeded = "auto"
 
+// mostRanks bounds the ranks: the time to find trees grows with more than their cube. For so many it
+// is a minute.
+const mostRanks = 128
+
+// fits returns an error if there are too many ranks.
+func fits(spec collective.Spec) error {
+	if spec.Ranks > mostRanks {
+		return fmt.Errorf("%d ranks: at most %d are expected", spec.Ranks, mostRanks)
+	}
+	return nil
+}
+
 // whole reads a whole number from 1 to most.
 func whole(name, text string, most int) (int, error) {
 	n, err := strconv.Atoi(text)
@@ -74,6 +86,9 @@ func makeTrees(spec collective.Spec, o algos.Options, param func(string) string)
 		if tiles, err = whole("tiles", text, mostTiles); err != nil {
 			err = fmt.Errorf("%w, or %s", err, asNeeded)
 		}
+	}
+	if err == nil {
+		err = fits(spec)
 	}
 	if err != nil {
 		return nil, algos.Pick{}, err

@@ -47,7 +47,8 @@ func (p pace) tiles() int {
 // lasting returns how often the time of a strand's bytes, taken so many times, holds another, at
 // most 2^40.
 func (p pace) lasting(times int64, t unit.Time) *big.Int {
-	n := new(big.Int).Mul(big.NewInt(times*p.bytes), big.NewInt(int64(unit.Second)))
+	n := new(big.Int).Mul(big.NewInt(times), big.NewInt(p.bytes))
+	n.Mul(n, big.NewInt(int64(unit.Second)))
 	n.Div(n, new(big.Int).Mul(big.NewInt(int64(t)), big.NewInt(max(1, int64(p.rate)))))
 	if limit := big.NewInt(1 << 40); n.Cmp(limit) > 0 {
 		return limit
