@@ -56,8 +56,8 @@ const mostTrees = 16
 // asNeeded is the default of the parameter tiles.
 const asNeeded = "auto"
 
-// mostRanks bounds the ranks: the time to find trees grows with more than their cube. For so many it
-// is a minute.
+// mostRanks bounds the ranks: the time to find trees grows with more than their cube, and is a
+// minute for so many.
 const mostRanks = 128
 
 // fits returns an error if there are too many ranks.
