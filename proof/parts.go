@@ -174,15 +174,44 @@ func (p *partsProof) ordered() bool {
 			}
 		}
 	}
-	apart := true
-	p.s.Unordered(func(rank, earlier, part int) bool {
-		there := p.memory(earlier, slices.Index(p.parts[earlier].Ranks, rank))
-		for _, h := range p.memory(part, slices.Index(p.parts[part].Ranks, rank)) {
-			apart = apart && !slices.ContainsFunc(there, h.meets)
+	for rank := range p.s.Spec.Ranks {
+		if !p.orderedOn(rank) {
+			return false
 		}
-		return apart
-	})
-	return apart
+	}
+	return true
+}
+
+// orderedOn reports whether the parts of a rank that use the same memory, where one writes it, wait
+// for each other.
+func (p *partsProof) orderedOn(rank int) bool {
+	type use struct {
+		held
+		part int // an index in the rank's parts
+	}
+	order := schedule.OrderingOn(p.s, rank)
+	written, read := map[schedule.Buffer][]use{}, map[schedule.Buffer][]use{} // by tensor
+	for i, part := range order.Parts() {
+		meets := func(h held, list []use) bool {
+			return slices.ContainsFunc(list, func(u use) bool {
+				return u.part < i && h.meets(u.held) && !order.Waits(i, u.part)
+			})
+		}
+		for _, h := range p.memory(part, slices.Index(p.parts[part].Ranks, rank)) {
+			if meets(h, written[h.tensor]) || h.written && meets(h, read[h.tensor]) {
+				return false
+			}
+			if !h.written {
+				read[h.tensor] = append(read[h.tensor], use{h, i})
+				continue
+			}
+			// What waits for a part that writes all of an earlier one's waits for that as well.
+			within := func(u use) bool { return u.part < i && h.from <= u.from && u.to <= h.to }
+			read[h.tensor] = slices.DeleteFunc(read[h.tensor], within)
+			written[h.tensor] = append(slices.DeleteFunc(written[h.tensor], within), use{h, i})
+		}
+	}
+	return true
 }
 
 // defined evaluates what the parts define, in order. It reports whether each part, and each result,

@@ -29,19 +29,20 @@ func (s *Schedule) Barriers() []int {
 	return borders
 }
 
-// An ordering holds which parts of a rank wait for which others, directly or through others. Parts
+// An Ordering holds which parts of a rank wait for which others, directly or through others. Parts
 // of one stream follow each other. So of each stream it is enough to know the last part that is
 // waited for: a vector clock (Fidge, 1988; Mattern, 1989).
-type ordering struct {
+type Ordering struct {
 	number  []int     // of the parts with lanes on the rank, in order; below they are their indices
 	streams [][]int32 // the parts of each stream
+	of      []int32   // the stream of each part
 	// ended has, for each part and stream, the last part that it waits for; −1 for none.
 	ended [][]int32
 }
 
 // orderingOn returns the ordering of a rank's parts.
-func (s *Schedule) orderingOn(rank int) *ordering {
-	o, at := &ordering{}, make([]int32, len(s.parts))
+func (s *Schedule) orderingOn(rank int) *Ordering {
+	o, at := &Ordering{}, make([]int32, len(s.parts))
 	streams := map[int32]int{} // by number
 	of := make([]int, len(s.parts))
 	for i := range s.parts {
@@ -65,12 +66,13 @@ func (s *Schedule) orderingOn(rank int) *ordering {
 		at[i], of[i] = int32(len(o.number)), stream
 		o.streams[stream] = append(o.streams[stream], at[i])
 		o.number, o.ended = append(o.number, i), append(o.ended, ended)
+		o.of = append(o.of, int32(stream))
 	}
 	return o
 }
 
 // after returns the parts of a stream that a part does not wait for.
-func (o *ordering) after(part, stream int) []int32 {
+func (o *Ordering) after(part, stream int) []int32 {
 	list, last := o.streams[stream], int32(-1)
 	if stream < len(o.ended[part]) {
 		last = o.ended[part][stream]
@@ -79,24 +81,17 @@ func (o *ordering) after(part, stream int) []int32 {
 	return list[from:]
 }
 
-// Unordered visits the pairs of parts that are unordered on a rank. It stops when visit returns
-// false.
-func (s *Schedule) Unordered(visit func(rank, earlier, part int) bool) {
-	for rank := range s.Spec.Ranks {
-		o := s.orderingOn(rank)
-		for n := range o.number {
-			for stream := range o.streams {
-				for _, m := range o.after(n, stream) {
-					if int(m) >= n {
-						break
-					}
-					if !visit(rank, o.number[m], o.number[n]) {
-						return
-					}
-				}
-			}
-		}
-	}
+// OrderingOn returns the ordering of a rank's parts of a composed schedule.
+func OrderingOn(s *Schedule, rank int) *Ordering { return s.orderingOn(rank) }
+
+// Parts lists the numbers of the parts that have lanes on the rank, in order.
+func (o *Ordering) Parts() []int { return o.number }
+
+// Waits reports whether a part waits for an earlier one, directly or through others. Both are
+// indices in Parts.
+func (o *Ordering) Waits(part, earlier int) bool {
+	of := int(o.of[earlier])
+	return of < len(o.ended[part]) && int(o.ended[part][of]) >= earlier
 }
 
 // openOn marks the parts at which no epoch can begin because of a rank.
