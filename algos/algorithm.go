@@ -79,6 +79,12 @@ type Algorithm struct {
 	Grouped bool
 	// Ordered says that Plan uses Options.Rings, as Orders of the plan that it gets.
 	Ordered bool
+	// Chooses returns the algorithm that carries out a collective in place of this one, with the
+	// options to apply it with; it gets the options and the values of this one's parameters. It
+	// replaces everything else but Picks. Its error says why there is none (an Unfit). It has
+	// neither channels nor slices of its own.
+	Chooses func(spec collective.Spec, o Options, param func(name string) string) (
+		Algorithm, Options, error)
 	// Picks returns the choice that the algorithm makes for a collective; nil if it never chooses.
 	Picks func(spec collective.Spec, param func(name string) string) Pick
 }
@@ -156,6 +162,9 @@ func (a Algorithm) Build(spec collective.Spec, o Options) (*schedule.Schedule, e
 		s, _, err := a.make(spec, o)
 		return s, err
 	}
+	if a.Chooses != nil {
+		return a.buildChosen(spec, o)
+	}
 	_, plan, err := a.plan(spec, o)
 	if err != nil {
 		return nil, err
@@ -231,6 +240,13 @@ func (a Algorithm) checkRanks(ranks int) error {
 // plan returns the bound algorithm and its plan. The plan of a transpose has no Lane.
 func (a Algorithm) plan(spec collective.Spec, o Options) (Algorithm, schedule.Plan, error) {
 	none := schedule.Plan{}
+	if a.Chooses != nil {
+		chosen, o, err := a.chosen(spec, o)
+		if err != nil {
+			return a, none, err
+		}
+		return chosen.plan(spec, o)
+	}
 	if err := a.check(spec, o); err != nil {
 		return a, none, err
 	}
@@ -304,13 +320,8 @@ func (a Algorithm) Turned() bool { return a.Turns || a.Of != nil && a.Of.Turns }
 
 // written returns the plan that Plan writes.
 func (a Algorithm) written(spec collective.Spec, o Options) (schedule.Plan, error) {
-	if o.Channels > 1 || o.Slices > 1 {
-		text := "it has neither channels nor slices"
-		channels := func(p Param) bool { return p.Name == "nchannels" }
-		if o.Slices <= 1 && slices.ContainsFunc(a.Params, channels) {
-			text = "it takes no channels; its number of channels is nchannels"
-		}
-		return schedule.Plan{}, &Unfit{a.Name, text}
+	if err := a.refuseCopies(o); err != nil {
+		return schedule.Plan{}, err
 	}
 	p := schedule.Plan{Name: a.Name, Spec: spec, Slots: o.Slots}
 	if a.Ordered {
@@ -320,6 +331,19 @@ func (a Algorithm) written(spec collective.Spec, o Options) (schedule.Plan, erro
 		return schedule.Plan{}, &Unfit{a.Name, err.Error()}
 	}
 	return p, nil
+}
+
+// refuseCopies returns an Unfit for channels and slices of an algorithm that has none.
+func (a Algorithm) refuseCopies(o Options) error {
+	if o.Channels <= 1 && o.Slices <= 1 {
+		return nil
+	}
+	text := "it has neither channels nor slices"
+	channels := func(p Param) bool { return p.Name == "nchannels" }
+	if o.Slices <= 1 && slices.ContainsFunc(a.Params, channels) {
+		text = "it takes no channels; its number of channels is nchannels"
+	}
+	return &Unfit{a.Name, text}
 }
 
 // backwards returns the cost of the transpose: the rounds in the opposite order. Messages that a

@@ -20,13 +20,8 @@ var neighborExchangeAllGather = Algorithm{
 	When:    "middling blocks on a ring of an even number of ranks: half as many rounds",
 	Source:  "Chen et al. 2005; Open MPI",
 	Formula: "p/2·α + (p−1)/p·n·β",
-	Ranks: func(ranks int) string {
-		if ranks%2 == 0 {
-			return ""
-		}
-		return "an even number"
-	},
-	Even: true,
+	Ranks:   onlyEven,
+	Even:    true,
 	Lane: func(l *Lane) {
 		r, p := l.Rank, l.Ranks
 		side := 1 - 2*(r%2) // where the first neighbour is

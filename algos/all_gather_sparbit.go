@@ -32,7 +32,7 @@ var sparbitAllGather = Algorithm{
 	Cost: func(p, _ int) Cost {
 		var r []Round
 		for d := 1 << ceilLog2(p) / 2; d > 0; d /= 2 {
-			r = append(r, Round{Times: 1, Blocks: (p - d + 2*d - 1) / (2 * d)})
+			r = append(r, Round{Times: 1, Blocks: sparseCount(p, d)})
 		}
 		return rounds(r...)
 	},
@@ -56,6 +56,8 @@ var sparbitReduceScatter = Algorithm{
 // sparseBlocks returns the blocks that a rank sends to distance d ahead: those at even multiples of
 // d behind it that the other does not have.
 func sparseBlocks(l *Lane, rank, d int) schedule.Region {
-	n := (l.Ranks - d + 2*d - 1) / (2 * d)
-	return l.Chunk(rank).Every(-2*d, n)
+	return l.Chunk(rank).Every(-2*d, sparseCount(l.Ranks, d))
 }
+
+// sparseCount returns how many blocks a rank sends to distance d ahead.
+func sparseCount(p, d int) int { return (p + d - 1) / (2 * d) }

@@ -8,6 +8,9 @@ import "collsim/collective"
 //
 //	p = 8, ranks in the order of their places:   0 1 4 5 6 7 2 3
 //
+// Other even numbers of ranks have no such places: blocks are then sent one by one, in lists, which
+// is Swing ("block by block, any even" in the authors' library).
+//
 // De Sensi, Pasqualoni, Piarulli, Bonato, Ba, Turisini, Domke and Hoefler, "Bine trees: enhancing
 // collective operations by optimizing communication locality", SC 2025; arXiv:2508.17311. Of short
 // vectors, whose partners exchange all that they have, it is swing-latency.
@@ -47,12 +50,23 @@ var bineAllGather = Algorithm{
 	Name:    "bine",
 	Kinds:   []collective.Kind{collective.AllGather, collective.AllGatherV},
 	About:   "blocks go to their places, then partners …, 5, 3, 1, 1 ranks away exchange runs",
-	When:    "short blocks on a ring or a torus of a power of two, where gaps in a message cost",
+	When:    "short blocks on a ring or a torus of an even number, where gaps cost",
 	Source:  "De Sensi et al. 2025 (Bine trees), send",
 	Formula: "(k+⌈(k−1)/k⌉)·α + (p−1+⌈(k−1)/k⌉)/p·n·β",
-	Ranks:   onlyPowersOf2,
-	Lane:    func(l *Lane) { bine(l.Ranks).gather(l) },
-	Cost:    func(p, _ int) Cost { return bine(p).cost() },
+	Ranks:   onlyEven,
+	Lane: func(l *Lane) {
+		if powerOf2(l.Ranks) {
+			bine(l.Ranks).gather(l)
+			return
+		}
+		swingAllGather.Lane(l)
+	},
+	Cost: func(p, _ int) Cost {
+		if powerOf2(p) {
+			return bine(p).cost()
+		}
+		return swingAllGather.Cost(p, 1)
+	},
 }
 
 // Bine reduce_scatter: the all_gather backwards.
@@ -60,7 +74,7 @@ var bineReduceScatter = Algorithm{
 	Name:    "bine",
 	Kinds:   []collective.Kind{collective.ReduceScatter, collective.ReduceScatterV},
 	About:   "partners 1, 1, 3, 5, … ranks away exchange runs, and add; sums then go to their places",
-	When:    "short vectors on a ring or a torus of a power of two, where gaps in a message cost",
+	When:    "short vectors on a ring or a torus of an even number, where gaps cost",
 	Source:  "De Sensi et al. 2025 (Bine trees), send",
 	Formula: "(k+⌈(k−1)/k⌉)·α + (p−1+⌈(k−1)/k⌉)/p·n·β + (p−1)/p·n·γ",
 	Of:      &bineAllGather,
@@ -72,13 +86,17 @@ var bineAllReduce = Algorithm{
 	Name:    "bine",
 	Kinds:   []collective.Kind{collective.AllReduce},
 	About:   "partners 1, 1, 3, 5, … ranks away exchange halves, and add; then the way back",
-	When:    "middling vectors on a ring or a torus of a power of two; messages have no gaps",
+	When:    "middling vectors on a ring or a torus of an even number; powers of two have no gaps",
 	Source:  "De Sensi et al. 2025 (Bine trees)",
 	Formula: "2·k·α + 2·(p−1)/p·n·β + (p−1)/p·n·γ",
-	Ranks:   onlyPowersOf2,
+	Ranks:   onlyEven,
 	Even:    true,
 	Chunks:  perRank,
 	Lane: func(l *Lane) {
+		if !powerOf2(l.Ranks) {
+			swingAllReduce.Lane(l)
+			return
+		}
 		k, p, mine := floorLog2(l.Ranks), l.Ranks, binePlace(l.Rank, l.Ranks)
 		for i, n := 0, p/2; i < k; i, n = i+1, n/2 {
 			with := swingPartner(l.Rank, i, p)
@@ -95,6 +113,9 @@ var bineAllReduce = Algorithm{
 		}
 	},
 	Cost: func(p, _ int) Cost {
+		if !powerOf2(p) {
+			return swingAllReduce.Cost(p, 1)
+		}
 		return rounds(append(halvingRounds(p, 1), exchangeRounds(p, 0)...)...)
 	},
 }

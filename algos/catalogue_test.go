@@ -35,7 +35,7 @@ func TestCatalogue(t *testing.T) {
 		compareRow(t, kind, name, words)
 		compared++
 	}
-	require.Greater(t, compared, 250, "rows of the catalogue")
+	require.Equal(t, 840, compared, "rows of the catalogue")
 }
 
 // ours is the name that an algorithm of the catalogue has here.
@@ -57,6 +57,14 @@ func ours(kind, name string) (collective.Kind, string, bool) {
 		{"ar", "allgather_reduce_bruck", collective.AllReduce, "gather-reduce"},
 		{"ag", "binomial_gather_bcast", collective.AllGather, "gather-broadcast"},
 		{"ar", "recursive_multiplying_k4", collective.AllReduce, "recursive-multiplying"},
+		{"ar", "bidir_ring", collective.AllReduce, "ring"},
+		{"ar", "nccl_double_tree_m1", collective.AllReduce, "double-binary-tree"},
+		{"ar", "nccl_double_tree_m8", collective.AllReduce, "double-binary-tree"},
+		{"ar", "nccl_double_tree_m32", collective.AllReduce, "double-binary-tree"},
+		{"ag", "linear_gather_bcast", collective.AllGather, "linear"},
+		{"ag", "pat_linear_agg1", collective.AllGather, "pat"},
+		{"bc", "binary_tree_pipeline_m8", collective.Broadcast, "binary-tree"},
+		{"aa", "ring_forward", collective.AllToAll, "store-and-forward"},
 		{"ar", "swing_bandwidth", collective.AllReduce, "swing"},
 		{"ar", "swing_latency", collective.AllReduce, "swing-latency"},
 		{"ag", "swing", collective.AllGather, "swing"},
@@ -72,6 +80,9 @@ func ours(kind, name string) (collective.Kind, string, bool) {
 		{"ag", "ring", collective.AllGather, "ring"},
 		{"ag", "bruck", collective.AllGather, "bruck"},
 		{"ag", "recursive_doubling", collective.AllGather, "recursive-doubling"},
+		// The file has its rows for powers of two alone: MPICH never chooses it for other numbers,
+		// for which it has rounds of another kind.
+		{"ag", "recursive_doubling_mpich_nonp2", collective.AllGather, "recursive-doubling"},
 		{"ag", "direct_spread", collective.AllGather, "direct"},
 		{"rs", "butterfly_traff", collective.ReduceScatter, "butterfly"},
 		{"rs", "reduce_scatterv_binomial", collective.ReduceScatter, "reduce-then-scatter"},
@@ -120,19 +131,20 @@ func compareRow(t *testing.T, kind collective.Kind, name string, row []string) {
 	require.NoError(t, err)
 	ranks, err := strconv.Atoi(row[2])
 	require.NoError(t, err, where)
-	spec, o, tiles := specOf(kind, ranks, int64(ranks)), algos.Options{}, 1
-	if strings.HasSuffix(row[1], "_m8") {
-		tiles, spec.Count = 8, 8
-		o.Params = []algos.Param{{Name: "segment", Value: fmt.Sprint(spec.Type.Width())}}
-	}
+	spec, o, tiles := optionsOf(row[1], specOf(kind, ranks, int64(ranks)))
 	s, err := a.Build(spec, o)
 	require.NoError(t, err, where)
-	proven, violations := proof.Verify(s, proof.Options{})
+	proven, violations := proof.Verify(s, proof.Options{Traffic: true})
 	require.Empty(t, violations, where)
 	cost, err := a.CostOf(spec, o)
 	require.NoError(t, err, where)
+	if kind != collective.Barrier && !otherFold(name, ranks) {
+		compareLoads(t, s, proven.Traffic, row)
+	}
 
 	switch {
+	case strings.Contains(row[1], "_tree_"): // there each tree is a pipeline that a search filled
+		return
 	case name == "k-bruck": // messages that the catalogue has at once follow one another
 		require.Equal(t, row[3], strconv.Itoa(cost.Alpha), "%s: rounds", where)
 		return
@@ -157,6 +169,40 @@ func compareRow(t *testing.T, kind collective.Kind, name string, row []string) {
 			require.Equal(t, row[12] == "Y", proven.SameTree, "%s: tree", where)
 		}
 	}
+}
+
+// optionsOf returns the collective of a row, with the options and segments that its name gives.
+func optionsOf(name string, spec collective.Spec) (collective.Spec, algos.Options, int) {
+	o, tiles := algos.Options{}, 1
+	if n, err := strconv.Atoi(name[strings.LastIndex(name, "_m")+2:]); err == nil {
+		tiles, spec.Count = n, int64(n)
+		o.Params = []algos.Param{{Name: "segment", Value: fmt.Sprint(spec.Type.Width())}}
+	}
+	if strings.HasPrefix(name, "nccl_double_tree") { // a tree for each half
+		spec.Count *= 2
+	}
+	if name == "bidir_ring" {
+		spec.Count *= 2
+		o.Channels, o.Rings = 2, [][]int32{make([]int32, spec.Ranks), make([]int32, spec.Ranks)}
+		for i := range int32(spec.Ranks) {
+			o.Rings[0][i], o.Rings[1][spec.Ranks-1-int(i)] = i, i
+		}
+	}
+	return spec, o, tiles
+}
+
+// compareLoads compares the most that a rank sends, and that it receives, with a row.
+func compareLoads(t *testing.T, s *schedule.Schedule, traffic []proof.Traffic, row []string) {
+	t.Helper()
+	sent, received := make([]int64, s.Spec.Ranks), make([]int64, s.Spec.Ranks)
+	for _, f := range traffic {
+		sent[f.From] += f.Bytes
+		received[f.To] += f.Bytes
+	}
+	of := int64(s.Spec.Bytes())
+	where := strings.Join(row, " ")
+	require.Equal(t, row[6], big.NewRat(slices.Max(sent), of).RatString(), "%s: sent", where)
+	require.Equal(t, row[7], big.NewRat(slices.Max(received), of).RatString(), "%s: received", where)
 }
 
 // atOnce reports whether a rank sends or receives several messages at once.

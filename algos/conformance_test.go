@@ -29,7 +29,7 @@ func TestConformance(t *testing.T) {
 // TestAllRanks holds the algorithms that are used by name to the suite at all numbers of ranks up
 // to 33, and a few beyond.
 func TestAllRanks(t *testing.T) {
-	numbers := []int{7, 9, 11, 12, 16}
+	numbers := []int{7, 9, 10, 11, 12, 16}
 	if tier.Long {
 		numbers = []int{64, 100, 128}
 		for ranks := range 33 {

@@ -17,13 +17,14 @@
 //
 // From below; a file uses names of its own layer and of those before it.
 //
-//	algorithms: network.go algorithm.go param.go pick.go
+//	algorithms: network.go algorithm.go chosen.go param.go pick.go
 //	costs: cost.go closedform.go
 //	ranks: common.go fold.go radix.go tree.go
 //	kinds: all_*.go barrier_*.go broadcast_*.go gather_*.go reduce_*.go scatter_*.go send_*.go
-//	  low_contention.go nvls.go circulant.go circulant_broadcast.go exchange.go swing.go
-//	  butterfly.go bine.go bine_exchange.go binary_blocks.go binary_tree.go k_bruck.go k_nomial.go
-//	  recursive_multiplying.go leaders.go levels.go multi_level.go noncommutative.go torus.go
+//	  low_contention.go nvls.go nvls_pipelined.go circulant.go circulant_broadcast.go exchange.go
+//	  swing.go butterfly.go bine.go bine_exchange.go binary_blocks.go binary_tree.go k_bruck.go
+//	  k_nomial.go recursive_multiplying.go leaders.go levels.go multi_level.go noncommutative.go
+//	  torus.go
 //	derived: transposed.go
 //	table: table.go
 package algos

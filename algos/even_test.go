@@ -47,5 +47,5 @@ func TestEven(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, tier.Of(44, 57), tried)
+	require.Equal(t, tier.Of(46, 60), tried)
 }

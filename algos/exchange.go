@@ -7,25 +7,39 @@ import (
 )
 
 // An exchange is an all_gather in which, in every round, each rank and its partner exchange all
-// the blocks that they have. Algorithms differ in who is whose partner.
+// the blocks that they have and the other lacks. Algorithms differ in who is whose partner.
 type exchange struct {
 	ranks, rounds int
 	partner       func(rank, round int) int // in the order of the all_gather
 }
 
-// has lists the blocks that a rank has before a round, its own first.
+// has lists the blocks that a rank has before a round, in ascending order.
 func (e *exchange) has(rank, round int) []int32 {
 	if round == 0 {
 		return []int32{int32(rank)}
 	}
-	return append(e.has(rank, round-1), e.has(e.partner(rank, round-1), round-1)...)
+	all := append(e.has(rank, round-1), e.has(e.partner(rank, round-1), round-1)...)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
-// blocks returns what a rank has before a round, in ascending order, as a region.
+// gives lists the blocks that a rank sends to its partner in a round.
+func (e *exchange) gives(rank, round int) []int32 {
+	all := e.has(rank, round)
+	if powerOf2(e.ranks) { // no rank hears of a block twice
+		return all
+	}
+	theirs := e.has(e.partner(rank, round), round)
+	return slices.DeleteFunc(all, func(block int32) bool {
+		_, has := slices.BinarySearch(theirs, block)
+		return has
+	})
+}
+
+// blocks returns what a rank sends in a round of the all_gather, as a region.
 func (e *exchange) blocks(l *Lane, rank, round int) schedule.Region {
 	r := l.Chunk(0)
-	r.List = e.has(rank, round)
-	slices.Sort(r.List)
+	r.List = e.gives(rank, round)
 	return r
 }
 
@@ -50,6 +64,15 @@ func (e *exchange) scatter(l *Lane) {
 	}
 }
 
+// cost lists the rounds of the all_gather, in which all ranks send as much as rank 0; each adds
+// so many operands.
+func (e *exchange) cost(sums int) (list []Round) {
+	for round := range e.rounds {
+		list = append(list, Round{Times: 1, Blocks: len(e.gives(0, round)), Sums: sums})
+	}
+	return list
+}
+
 // exchangeRounds lists the rounds of an exchange of p ranks: what a rank has doubles in each.
 func exchangeRounds(p, sums int) (list []Round) {
 	for n := 1; n < p; n *= 2 {
@@ -64,4 +87,12 @@ func onlyPowersOf2(ranks int) string {
 		return ""
 	}
 	return "a power of two"
+}
+
+// onlyEven returns what is expected in place of another number of ranks (Algorithm.Ranks).
+func onlyEven(ranks int) string {
+	if ranks%2 == 0 {
+		return ""
+	}
+	return "an even number"
 }

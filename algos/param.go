@@ -117,7 +117,7 @@ func (a Algorithm) checkParams(o Options) error {
 			known = known || name == given.Name
 		}
 		if !known {
-			if a.Plan == nil {
+			if !a.Own() {
 				names = append(names, "channels", "slices")
 			}
 			hint := "it has none"
@@ -149,18 +149,27 @@ func (a Algorithm) segment(spec collective.Spec, o Options) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
+	elements, err := segmentOf(text, spec)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", a.Name, err)
+	}
+	return elements, nil
+}
+
+// segmentOf returns the number of elements of a tile of a size.
+func segmentOf(text string, spec collective.Spec) (int64, error) {
 	size, err := unit.ParseBytes(text)
 	if err != nil {
-		return 0, fmt.Errorf("%s: segment: %w", a.Name, err)
+		return 0, fmt.Errorf("segment: %w", err)
 	}
 	elements := int64(size) / int64(spec.Type.Width())
 	if elements < 1 {
-		return 0, fmt.Errorf("%s: segment %v is less than one %v, which has %d bytes",
-			a.Name, size, spec.Type, spec.Type.Width())
+		return 0, fmt.Errorf("segment %v is less than one %v, which has %d bytes",
+			size, spec.Type, spec.Type.Width())
 	}
 	if tiles := spec.Count / elements; tiles > maxTiles {
-		return 0, fmt.Errorf("%s: segment %v cuts %d elements of %v into %d pieces; "+
-			"at most %d are possible", a.Name, size, spec.Count, spec.Type, tiles, maxTiles)
+		return 0, fmt.Errorf("segment %v cuts %d elements of %v into %d pieces; "+
+			"at most %d are possible", size, spec.Count, spec.Type, tiles, maxTiles)
 	}
 	return elements, nil
 }

@@ -80,6 +80,7 @@ func furtherOfAll() []Algorithm {
 		multiLevelAllReduce,
 		nvlsAllReduce,
 		nvlsOneShotAllReduce,
+		nvlsPipelinedAllReduce,
 		recursiveMultiplyingAllReduce,
 		swingAllReduce,
 		swingLatencyAllReduce,
@@ -89,9 +90,11 @@ func furtherOfAll() []Algorithm {
 		circulantAllGather,
 		gatherBroadcastAllGather,
 		kBruckAllGather,
+		linearAllGather,
 		multiLevelAllGather,
 		neighborExchangeAllGather,
 		nvlsAllGather,
+		patAllGather,
 		recursiveMultiplyingAllGather,
 		sparbitAllGather,
 		swingAllGather,
@@ -104,6 +107,7 @@ func furtherOfAll() []Algorithm {
 		recursiveDoublingReduceScatter,
 		reduceThenScatter,
 		nvlsReduceScatter,
+		patReduceScatter,
 		sparbitReduceScatter,
 		swingReduceScatter,
 	}
@@ -116,6 +120,7 @@ func furtherRooted() []Algorithm {
 		bineBroadcast,
 		circulantBroadcast,
 		doubleBinaryTreeBroadcast,
+		doublingBroadcast,
 		hierarchicalBroadcast,
 		kNomialBroadcast,
 		nvlsBroadcast,
@@ -126,9 +131,11 @@ func furtherRooted() []Algorithm {
 		bineReduce,
 		circulantReduce,
 		doubleBinaryTreeReduce,
+		doublingReduce,
 		hierarchicalReduce,
 		kNomialReduce,
 		rabenseifnerReduce,
+		ringReduce,
 		splitBinaryReduce,
 
 		bineGather,
@@ -144,11 +151,13 @@ func furtherRooted() []Algorithm {
 // furtherExchanges lists those of Further that move blocks between all ranks, or nothing.
 func furtherExchanges() []Algorithm {
 	return []Algorithm{
+		bineAllToAll,
 		hierarchicalAllToAll,
 		hierarchicalAllToAllV,
 		kBruckAllToAll,
 		pairwiseXorAllToAll,
 		scatteredAllToAll,
+		storeForwardAllToAll,
 
 		directBarrier,
 		doubleRingBarrier,

@@ -82,7 +82,7 @@ func (s *Scenario) withChannels(p *scenarios.Point, a scenarios.Algorithm) scena
 	if err == nil {
 		found, err = found.Bound(p.Spec.Ranks, options(a))
 	}
-	if err != nil || found.Plan != nil || found.Make != nil { // it has its own, if any
+	if err != nil || found.Own() { // it has its own, if any
 		return a
 	}
 	a.Channels = 1

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"collsim/algos"
+	"collsim/algos/libraries"
 	"collsim/algos/nccl"
 	"collsim/algos/openmpi"
 	"collsim/algos/synth"
@@ -43,7 +44,7 @@ func Algorithms() []algos.Algorithm {
 
 // algorithms is the table of Algorithms, which nobody changes.
 var algorithms = sync.OnceValue(func() []algos.Algorithm {
-	return slices.Concat(ours(), nccl.Table(), openmpi.Table())
+	return slices.Concat(ours(), nccl.Table(), openmpi.Table(), libraries.Table())
 })
 
 // ours lists those of Algorithms that are no library's.

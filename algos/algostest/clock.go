@@ -32,7 +32,7 @@ func keepsTime(t require.TestingT, a algos.Algorithm, c trial, s *schedule.Sched
 		return
 	}
 	require.NoError(t, err, "%s", c)
-	if a.Plan != nil && a.Cost == nil || c.turned() { // no cost is published
+	if a.Own() && a.Cost == nil || c.turned() { // no cost is published
 		simulates(t, c, s)
 		return
 	}

@@ -122,7 +122,7 @@ func isProven(t require.TestingT, a algos.Algorithm, c trial, s *schedule.Schedu
 		var stall *schedule.StallError
 		require.ErrorAs(t, runs(s, proven.MinSlots-1), &stall, "%s", c)
 	}
-	if a.Plan != nil && a.Cost == nil { // none is published
+	if a.Own() && a.Cost == nil { // none is published
 		return proven.MinSlots
 	}
 	cost, err := a.CostOf(c.spec, c.options)

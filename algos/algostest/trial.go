@@ -138,7 +138,7 @@ func specOf(kind collective.Kind, ranks int, count int64, turn int) collective.S
 // modifiers returns the options of the grid.
 func modifiers(a algos.Algorithm, count int64) []algos.Options {
 	list := []algos.Options{{}, {Channels: 2}, {Slices: 3}, {Channels: 3, Slices: 2}}
-	if a.Plan != nil { // it has neither
+	if a.Own() { // it has neither
 		list = list[:1]
 	}
 	for _, p := range a.Params {

@@ -5,20 +5,20 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"collsim/algos"
+	"collsim/algos/libraries"
+	"collsim/algos/nccl"
 	"collsim/algos/openmpi"
 	"collsim/algos/synth"
 	"collsim/collective"
 	"collsim/device"
 	"collsim/plots"
 	"collsim/proof"
-	"collsim/run"
 	"collsim/sim"
 	"collsim/topology"
 	"collsim/unit"
@@ -88,7 +88,7 @@ func TestAlgorithmsDocument(t *testing.T) {
 		describe(t, &b, a)
 	}
 	library(&b, aboutSynth, synth.Table())
-	libraries(&b)
+	libraryTables(&b)
 	path := filepath.Join(repository(t), "docs", "algorithms.md")
 	if *update {
 		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o644))
@@ -165,14 +165,23 @@ what the library chooses by itself, on one host; the heading says what that was,
 
 `
 
-// libraries writes the tables of the algorithms of libraries.
-func libraries(b *strings.Builder) {
-	all := run.Algorithms()[len(algos.Table())+len(algos.Further())+len(synth.Table()):]
-	theirs := slices.IndexFunc(all, func(a algos.Algorithm) bool {
-		return strings.HasPrefix(a.Name, openmpi.Prefix)
-	})
-	library(b, aboutNCCL, all[:theirs])
-	library(b, aboutOpenMPI, all[theirs:])
+const aboutLibraries = `
+## What other libraries choose
+
+Gloo, MPICH, oneCCL and UCC choose among algorithms that are drawn above, by tables of ranks and
+bytes in their sources. "mpich:auto" is the algorithm of ours that does what MPICH's choice does;
+the heading says what the library calls it, and by which rule, in JSON "picked".
+What a library has and nothing here does the same as is refused, by the library's name for it.
+Only the choice is the library's: its protocols, its shared memory inside a node and what it makes
+of several nodes are not here. "all" and "fastest" do not stand for any of them.
+
+`
+
+// libraryTables writes the tables of the algorithms of libraries.
+func libraryTables(b *strings.Builder) {
+	library(b, aboutNCCL, nccl.Table())
+	library(b, aboutOpenMPI, openmpi.Table())
+	library(b, aboutLibraries, libraries.Table())
 }
 
 // library writes the table of one.

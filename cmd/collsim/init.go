@@ -82,13 +82,13 @@ func (a *app) init(args []string, o *initFlags) error {
 		return err
 	}
 	text := o.scenario(names)
-	if name := nameIn(o.algorithm); !strings.Contains(name, ":") &&
-		!slices.Contains(append([]string{"all", "fastest"}, names...), name) {
+	known := slices.Concat([]string{"all", "fastest"}, names, furtherOf(o.kind))
+	if name := nameIn(o.algorithm); !strings.Contains(name, ":") && !slices.Contains(known, name) {
 		e := &usageError{Text: fmt.Sprintf("--algorithm %q: no %v algorithm of that name", o.algorithm,
 			o.kind), Hint: "there are " + strings.Join(names, ", ")}
 		if library := libraryNames(o.algorithm, o.kind); len(library) > 0 {
 			e.Hint = "of that library there are " + strings.Join(library, ", ")
-		} else if near := nearest.To(o.algorithm, names, 1); len(near) > 0 {
+		} else if near := nearest.To(o.algorithm, known, 1); len(near) > 0 {
 			e.Hint = fmt.Sprintf("did you mean %q?", near[0])
 		}
 		return e
@@ -116,9 +116,20 @@ func libraryNames(library string, kind collective.Kind) (names []string) {
 	return names
 }
 
+// algorithmsOf returns the names that "all" stands for.
 func algorithmsOf(kind collective.Kind) (names []string) {
 	for _, al := range algos.ForKind(kind) {
 		names = append(names, al.Name)
+	}
+	return names
+}
+
+// furtherOf returns the names of a kind's algorithms that are used by name alone.
+func furtherOf(kind collective.Kind) (names []string) {
+	for _, al := range algos.Further() {
+		if al.Does(kind) {
+			names = append(names, al.Name)
+		}
 	}
 	return names
 }

@@ -45,6 +45,7 @@ func table() []row {
 		{path: "comm", ours: "collective comm/group algos schedule proof dtype"},
 		{path: "algos/openmpi", ours: "algos schedule collective dtype unit"},
 		{path: "algos/synth", ours: "algos schedule topology collective unit"},
+		{path: "algos/libraries", ours: "algos collective"},
 		{path: "algos/nccl", ours: "algos schedule collective dtype unit internal/ncclnames"},
 		{path: "algos/openmpi/openmpitest", ours: "algos/openmpi collective dtype"},
 		{path: "algos/algostest",
@@ -130,7 +131,8 @@ func table() []row {
 		{path: "scenarios", ours: "collective dtype topology device machine unit program/lowering " +
 			"program/mesh internal/diag internal/input internal/ncclnames",
 			modules: []string{"github.com/BurntSushi/toml"}},
-		{path: "run", ours: toHW + " collective/calls hw/calibrate machine internal/parallel symmetry"},
+		{path: "run", ours: toHW + " collective/calls hw/calibrate machine internal/parallel symmetry " +
+			"algos/libraries"},
 		{path: "report", ours: "algos/nccl run program scenarios collective collective/calls unit " +
 			"device schedule formats formats/dumps formats/measured compare diagnose fidelity hw " +
 			"hw/calibrate reference sim bounds proof"},
