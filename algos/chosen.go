@@ -5,8 +5,8 @@ import (
 	"collsim/schedule"
 )
 
-// Own reports whether the algorithm decides by itself how its schedule is cut, so that it takes
-// neither channels nor slices.
+// Own reports whether the algorithm decides by itself how its schedule is cut. It takes no slices
+// then, and channels only if it is made for a network.
 func (a Algorithm) Own() bool { return a.Plan != nil || a.Chooses != nil || a.Make != nil }
 
 // chosen returns the algorithm that Chooses comes to, and its options.
