@@ -3,7 +3,6 @@ package algos
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"collsim/collective"
 	"collsim/schedule"
@@ -387,15 +386,6 @@ func (a Algorithm) check(spec collective.Spec, o Options) error {
 			a.Name, o.Slots)
 	}
 	return nil
-}
-
-// kindsText formats the names of kinds.
-func kindsText(kinds []collective.Kind) string {
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
-		names[i] = k.String()
-	}
-	return strings.Join(names, " and ")
 }
 
 // count returns the value of an optional function, 1 without it.

@@ -1,6 +1,8 @@
 package algos
 
 import (
+	"strings"
+
 	"collsim/collective"
 	"collsim/schedule"
 )
@@ -39,4 +41,13 @@ func (a Algorithm) buildChosen(spec collective.Spec, o Options) (*schedule.Sched
 	}
 	s.Name = a.Name
 	return s, nil
+}
+
+// kindsText formats the names of kinds.
+func kindsText(kinds []collective.Kind) string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = k.String()
+	}
+	return strings.Join(names, " and ")
 }
