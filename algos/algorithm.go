@@ -3,7 +3,6 @@ package algos
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"collsim/collective"
 	"collsim/schedule"
@@ -71,6 +70,11 @@ type Algorithm struct {
 	// says why the algorithm does not fit this collective (an Unfit). It has neither channels nor
 	// slices.
 	Plan func(p *schedule.Plan, param func(name string) string) error
+	// Make makes the schedule of an algorithm that is made for a network (Options.Network), and says
+	// what it has chosen. It replaces Bind and everything after it. For one rank there may be no
+	// network; it only validates the parameters then.
+	Make func(spec collective.Spec, o Options, param func(name string) string) (*schedule.Schedule,
+		Pick, error)
 	// Grouped marks a call as a group of sends and receives, which the host issues one by one.
 	Grouped bool
 	// Ordered says that Plan uses Options.Rings, as Orders of the plan that it gets.
@@ -123,6 +127,8 @@ type Options struct {
 	NoMulticast bool
 	// NoAggregation says that no switch between nodes multicasts and reduces.
 	NoAggregation bool
+	// Network holds the links that the collective is done on; nil if unknown.
+	Network *Network
 	// Machine describes the nodes as a library sees them, in the notation of the library's
 	// algorithms (nccl.Facts); empty if unknown.
 	Machine string
@@ -152,6 +158,10 @@ func (a Algorithm) Does(k collective.Kind) bool {
 // Build applies the algorithm to a collective of any number of ranks. Errors say which option,
 // parameter or property of the collective is out of range, or where the algorithm misuses its lane.
 func (a Algorithm) Build(spec collective.Spec, o Options) (*schedule.Schedule, error) {
+	if a.Make != nil {
+		s, _, err := a.make(spec, o)
+		return s, err
+	}
 	if a.Chooses != nil {
 		return a.buildChosen(spec, o)
 	}
@@ -380,15 +390,6 @@ func (a Algorithm) check(spec collective.Spec, o Options) error {
 			a.Name, o.Slots)
 	}
 	return nil
-}
-
-// kindsText formats the names of kinds.
-func kindsText(kinds []collective.Kind) string {
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
-		names[i] = k.String()
-	}
-	return strings.Join(names, " and ")
 }
 
 // count returns the value of an optional function, 1 without it.

@@ -1,13 +1,15 @@
 package algos
 
 import (
+	"strings"
+
 	"collsim/collective"
 	"collsim/schedule"
 )
 
-// Own reports whether the algorithm decides by itself how its schedule is cut, so that it takes
-// neither channels nor slices.
-func (a Algorithm) Own() bool { return a.Plan != nil || a.Chooses != nil }
+// Own reports whether the algorithm decides by itself how its schedule is cut. It takes no slices
+// then, and channels only if it is made for a network.
+func (a Algorithm) Own() bool { return a.Plan != nil || a.Chooses != nil || a.Make != nil }
 
 // chosen returns the algorithm that Chooses comes to, and its options.
 func (a Algorithm) chosen(spec collective.Spec, o Options) (Algorithm, Options, error) {
@@ -39,4 +41,13 @@ func (a Algorithm) buildChosen(spec collective.Spec, o Options) (*schedule.Sched
 	}
 	s.Name = a.Name
 	return s, nil
+}
+
+// kindsText formats the names of kinds.
+func kindsText(kinds []collective.Kind) string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = k.String()
+	}
+	return strings.Join(names, " and ")
 }

@@ -17,7 +17,7 @@
 //
 // From below; a file uses names of its own layer and of those before it.
 //
-//	algorithms: algorithm.go chosen.go param.go pick.go
+//	algorithms: network.go algorithm.go chosen.go param.go pick.go
 //	costs: cost.go closedform.go
 //	ranks: common.go fold.go radix.go tree.go
 //	kinds: all_*.go barrier_*.go broadcast_*.go gather_*.go reduce_*.go scatter_*.go send_*.go

@@ -35,6 +35,10 @@ func (p Pick) String() string {
 
 // Picked returns the choice that the algorithm makes for a collective.
 func (a Algorithm) Picked(spec collective.Spec, o Options) Pick {
+	if a.Make != nil {
+		_, pick, _ := a.make(spec, o)
+		return pick
+	}
 	if a.Picks == nil {
 		return Pick{}
 	}

@@ -121,7 +121,11 @@ func (s *Scenario) build(p *scenarios.Point, spec collective.Spec,
 	if why := noLibrary(p, a); why != "" {
 		return nil, &illegal{errors.New(why)}
 	}
-	built, err := found.Build(spec, optionsOn(p, a, found))
+	o := optionsOn(p, a, found)
+	if o.Network, err = networkOf(s, p, spec.Ranks, found); err != nil {
+		return nil, err
+	}
+	built, err := found.Build(spec, o)
 	if err == nil {
 		err = leaves(p, built.Protocol.Leave)
 	}

@@ -10,6 +10,7 @@ import (
 	"collsim/algos/libraries"
 	"collsim/algos/nccl"
 	"collsim/algos/openmpi"
+	"collsim/algos/synth"
 	"collsim/collective"
 	"collsim/scenarios"
 	"collsim/schedule"
@@ -42,15 +43,19 @@ func Algorithms() []algos.Algorithm {
 
 // algorithms is the table of Algorithms, which nobody changes.
 var algorithms = sync.OnceValue(func() []algos.Algorithm {
-	return slices.Concat(algos.Table(), algos.Further(), nccl.Table(), openmpi.Table(),
-		libraries.Table())
+	return slices.Concat(ours(), nccl.Table(), openmpi.Table(), libraries.Table())
 })
+
+// ours lists those of Algorithms that are no library's.
+func ours() []algos.Algorithm {
+	return slices.Concat(algos.Table(), algos.Further(), synth.Table())
+}
 
 // find returns the algorithm of a kind by its name: ours, or a library's where the name has a
 // prefix.
 func find(kind collective.Kind, name string) (algos.Algorithm, error) {
 	if !strings.Contains(name, ":") {
-		return algos.Find(kind, name)
+		return algos.FindIn(ours(), kind, name)
 	}
 	return algos.FindIn(algorithms(), kind, name)
 }
@@ -88,7 +93,7 @@ func (r *runner) choose(result *Result) (*made, error) {
 		}
 		if err == nil {
 			result.Algorithm = m.algorithm
-			result.Picked = pickedBy(p, m)
+			result.Picked = pickedBy(r.s, p, m)
 		}
 		return m, err
 	}
@@ -110,7 +115,7 @@ func (r *runner) choose(result *Result) (*made, error) {
 }
 
 // pickedBy returns what a library's algorithm comes to in the schedule of the first team.
-func pickedBy(p *scenarios.Point, m *made) algos.Pick {
+func pickedBy(s *Scenario, p *scenarios.Point, m *made) algos.Pick {
 	if m.algorithm.FromFile() || len(m.members) == 0 {
 		return algos.Pick{}
 	}
@@ -119,7 +124,11 @@ func pickedBy(p *scenarios.Point, m *made) algos.Pick {
 	if err != nil {
 		return algos.Pick{}
 	}
-	return a.Picked(spec, optionsOn(p, m.algorithm, a))
+	o := optionsOn(p, m.algorithm, a)
+	if o.Network, err = networkOf(s, p, spec.Ranks, a); err != nil {
+		return algos.Pick{}
+	}
+	return a.Picked(spec, o)
 }
 
 // leavesOut reports whether an error says that an algorithm does not fit: it cannot do what is

@@ -61,6 +61,8 @@ type Scenario struct {
 	partOf int // points of the scenario that this is a part of; 0: it is whole
 	// channels of algorithms to which nobody gives a number
 	channels channels
+	// networks of algorithms that are made for one
+	networks networks
 }
 
 // disk reads the files that a scenario names, each once.

@@ -69,7 +69,7 @@ func TestExamples(t *testing.T) {
 	w := testOptions()
 	w.Algorithms = func(k collective.Kind) []string { // that no other test needs
 		return append(known(k), "hierarchical", "nccl:auto", "nccl:collnet-direct",
-			"nccl:collnet-chain", "nccl:nvlstree", "nccl:ring")
+			"nccl:collnet-chain", "nccl:nvlstree", "nccl:ring", "synth")
 	}
 	for _, name := range Examples() {
 		text, err := Example(name)

@@ -78,6 +78,9 @@ func (r *run) judge(kind collective.Kind, a Algorithm) (wrong *problem, known bo
 			} else if near := nearest.To(a.Name, meant, 1); len(near) > 0 {
 				p.hint = "did you mean " + quoted(near[0]) + "? " + p.hint
 			}
+			if kinds := r.kindsOf(a.Name); kinds != "" {
+				p.hint += "; " + a.Name + " does " + kinds
+			}
 			return p, true
 		}
 	}
@@ -87,6 +90,17 @@ func (r *run) judge(kind collective.Kind, a Algorithm) (wrong *problem, known bo
 		wrong = &problem{text: answer.Err.Error()}
 	}
 	return wrong, known
+}
+
+// kindsOf lists the kinds of collectives that have an algorithm of that name; empty if none has.
+func (r *run) kindsOf(name string) string {
+	var kinds []string
+	for _, kind := range collective.Kinds() {
+		if slices.Contains(r.algorithms[kind], name) || slices.Contains(r.libraries[kind], name) {
+			kinds = append(kinds, kind.String())
+		}
+	}
+	return strings.Join(kinds, ", ")
 }
 
 // inLibrary suggests a name of the library that a name begins with, or lists all of them: nccl:auto

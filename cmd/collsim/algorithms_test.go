@@ -14,6 +14,7 @@ import (
 	"collsim/algos/libraries"
 	"collsim/algos/nccl"
 	"collsim/algos/openmpi"
+	"collsim/algos/synth"
 	"collsim/collective"
 	"collsim/device"
 	"collsim/plots"
@@ -86,6 +87,7 @@ func TestAlgorithmsDocument(t *testing.T) {
 	for _, a := range algos.Further() {
 		describe(t, &b, a)
 	}
+	library(&b, aboutSynth, synth.Table())
 	libraryTables(&b)
 	path := filepath.Join(repository(t), "docs", "algorithms.md")
 	if *update {
@@ -136,6 +138,16 @@ const aboutFurther = `
 
 Algorithms that a scenario gets by naming them: "all" and "fastest" do not try them. Those by NVLS
 need a switch that multicasts and reduces (topology.multimem), and are drawn on one.
+
+`
+
+const aboutSynth = `
+## Made for the network
+
+Schedules that are made for the links of the scenario, whatever they are:
+[synthesis.md](synthesis.md) says how, and shows how near they come to what a network allows. The
+heading, or below several sizes a table, says what was made. They depend on the network alone and
+have no formula. "all" and "fastest" do not try them.
 
 `
 

@@ -20,8 +20,8 @@ func table() []row {
 
 		hw   = "schedule collective dtype kernel topology device trace unit hw internal/input"
 		toHW = "unit dtype collective schedule formats formats/... topology device bounds algos " +
-			"algos/openmpi algos/nccl proof reference trace sim program nccl hw scenarios fidelity " +
-			"internal/input"
+			"algos/openmpi algos/nccl algos/synth proof reference trace sim program nccl hw scenarios " +
+			"fidelity internal/input"
 	)
 	return []row{
 		{path: "unit"},
@@ -44,6 +44,7 @@ func table() []row {
 		{path: "algos", ours: "schedule topology collective unit"},
 		{path: "comm", ours: "collective comm/group algos schedule proof dtype"},
 		{path: "algos/openmpi", ours: "algos schedule collective dtype unit"},
+		{path: "algos/synth", ours: "algos schedule topology collective unit"},
 		{path: "algos/libraries", ours: "algos collective"},
 		{path: "algos/nccl", ours: "algos schedule collective dtype unit internal/ncclnames"},
 		{path: "algos/openmpi/openmpitest", ours: "algos/openmpi collective dtype"},
