@@ -70,9 +70,8 @@ type Algorithm struct {
 	// says why the algorithm does not fit this collective (an Unfit). It has neither channels nor
 	// slices.
 	Plan func(p *schedule.Plan, param func(name string) string) error
-	// Make makes the schedule of an algorithm that is made for a network (Options.Network), and says
-	// what it has chosen. It replaces Bind and everything after it. For one rank there may be no
-	// network; it only validates the parameters then.
+	// Make makes a schedule for a network (Options.Network), and says what it has chosen, in place of
+	// Bind and all after it. For one rank, without a network, it may only validate parameters.
 	Make func(spec collective.Spec, o Options, param func(name string) string) (*schedule.Schedule,
 		Pick, error)
 	// Grouped marks a call as a group of sends and receives, which the host issues one by one.

@@ -154,8 +154,8 @@ type stores struct {
 	shared map[[2]int64][]int64 // tables of starts, by length and end
 }
 
-// newFewStores returns memories of all ranks of a schedule. Each is made when it is first asked for:
-// of a large program, ranks use a small part of its tensors.
+// newFewStores returns memories of all ranks of a schedule. Each is made when it is first asked
+// for: of a large program, ranks use a small part of its tensors.
 func newFewStores(s *schedule.Schedule) *stores {
 	m := newStoresOf(s, 1, 0, nil)
 	m.most, m.few = schedule.MaxEnds, map[memory]*store{}
