@@ -83,6 +83,7 @@ func examples() (names []string, set map[string][]string) {
 		if names = append(names, name); !slices.Contains(checked, name) {
 			set[name] = []string{"check.numbers=false"}
 		}
+		set[name] = append(set[name], report.Smaller(name)...)
 	}
 	return names, set
 }

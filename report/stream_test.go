@@ -62,7 +62,7 @@ func TestStream(t *testing.T) {
 		if strings.HasPrefix(name, "torch-") { // which is about its numbers
 			set = nil
 		}
-		s, err := run.Load("example:"+name, nil, run.LoadOptions{Set: set})
+		s, err := run.Load("example:"+name, nil, run.LoadOptions{Set: append(set, Smaller(name)...)})
 		require.NoError(t, err)
 		lists[name] = []*run.Scenario{s}
 	}

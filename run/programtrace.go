@@ -14,10 +14,11 @@ import (
 
 // OpNames lists what ops are called, in the order in which they are first carried out.
 func (result *ProgramResult) OpNames() (names []string) {
+	listed := map[string]bool{}
 	for _, o := range result.Lowered.Ops {
 		for _, name := range o.Names {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
+			if !listed[name] {
+				listed[name], names = true, append(names, name)
 			}
 		}
 	}
