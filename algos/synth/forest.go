@@ -54,14 +54,16 @@ func (n *network) forests(demands func(k int64) demand, least, most int64) (list
 }
 
 // forest returns the trees of a demand at the given scale, or the next slower one at which there
-// are some on the routes of the network.
+// are some on the routes of the network. Where no rank can hand on what another one needs, each of
+// a tree's hops may cross the same link.
 func (n *network) forest(d demand, s scale) (*Forest, error) {
+	most := d.total() * int64(n.ranks-1)
 	for slower := int64(0); ; slower = max(3, 2*slower) { // by so many percent
 		t := scale{s.units + (s.units*slower+99)/100, s.each}
 		if t.units > maxUnits {
 			return nil, errors.New("the routes of the network hold no trees")
 		}
-		if hops, ok := n.logical(d, n.capacities(t, d.total())); ok {
+		if hops, ok := n.logical(d, n.capacities(t, most)); ok {
 			return n.grown(d, hops, t)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/internal/tier"
+	"collsim/topology"
 	"collsim/unit"
 )
 
@@ -149,4 +150,19 @@ func TestBestRate(t *testing.T) {
 	properties.TestingRun(t)
 	t.Logf("%d of %d within a tenth", near, all)
 	require.Greater(t, near, all*9/10)
+}
+
+// TestSharedLink: where the ranks below a switch cannot hand on to each other, every hop of a tree
+// crosses the link into the switch: a tree has half of its rate.
+func TestSharedLink(t *testing.T) {
+	one := func(from, to string) topology.Wire {
+		return topology.Wire{From: from, To: to, Bandwidth: unit.Rate(unit.GB)}
+	}
+	n := newNetwork(graph(t, []topology.Wire{one(gpu(0), "switch"), one("switch", gpu(1)),
+		one("switch", gpu(2)), one(gpu(1), gpu(0)), one(gpu(2), gpu(0))}))
+	list, err := n.forests(func(k int64) demand { return from(n.ranks, 0, k) }, 1, mostTrees)
+	require.NoError(t, err)
+	checkForest(t, n, list[0])
+	require.InDelta(t, 0.5*float64(unit.GB), float64(list[0].Each)*float64(list[0].Units),
+		0.02*float64(unit.GB))
 }
