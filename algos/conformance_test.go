@@ -1,6 +1,7 @@
 package algos_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -26,21 +27,34 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+var everyRank = flag.Bool("every", false, "TestAllRanks tries every algorithm on every number of "+
+	"ranks, which takes 8 minutes of processor time with the tag long")
+
 // TestAllRanks holds the algorithms that are used by name to the suite at all numbers of ranks up
-// to 33, and a few beyond.
+// to 33, and a few beyond. Of those above 12, each takes a third unless every one is asked for.
 func TestAllRanks(t *testing.T) {
-	numbers := []int{7, 9, 10, 11, 12, 16}
-	if tier.Long {
-		numbers = []int{64, 100, 128}
-		for ranks := range 33 {
-			numbers = append(numbers, ranks+1)
+	for i, a := range algos.Further() {
+		numbers := []int{7, 9, 10, 11, 12, 16}
+		if tier.Long {
+			numbers = nil
+			for at, ranks := range append(upTo(33), 64, 100, 128) {
+				if ranks <= 12 || (i+at)%3 == 0 || *everyRank {
+					numbers = append(numbers, ranks)
+				}
+			}
 		}
-	}
-	for _, a := range algos.Further() {
 		t.Run(fmt.Sprintf("%v/%s", a.Kinds[0], a.Name), func(t *testing.T) {
 			algostest.Test(t, a, numbers...)
 		})
 	}
+}
+
+// upTo lists the numbers from 1 on.
+func upTo(last int) (list []int) {
+	for n := range last {
+		list = append(list, n+1)
+	}
+	return list
 }
 
 // TestNonPowersOf2 names the folds of Rabenseifner's all_reduce.

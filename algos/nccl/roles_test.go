@@ -33,6 +33,9 @@ func TestRolesOfTrees(t *testing.T) {
 		_, err := fmt.Sscan(c.ranks, &ranks)
 		require.NoError(t, err)
 		for _, count := range tier.Of([]int64{70_000}, []int64{1, 5000, 70_000, 4_000_000}) {
+			if count > 70_000 && ranks > 64 { // of as many roles, with more of the same steps
+				continue
+			}
 			p := schedule.Plan{Spec: collective.Spec{Kind: collective.AllReduce, Op: collective.Sum,
 				Type: dtype.Float32, Ranks: ranks, Count: count}}
 			set := map[string]string{"per_node": c.perNode, "nchannels": c.channels}
