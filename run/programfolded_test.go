@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -218,4 +219,40 @@ group = "dp"
 	for i := range whole.Ops {
 		require.Equal(t, whole.Ops[i].Became, folded.Ops[i].Became)
 	}
+}
+
+// TestFoldedPipeline: a pipeline of 16 stages, each of 128 replicas of 8 ranks, is one rank a stage.
+// Most products of translations that leave fewer ranks move stages to each other.
+func TestFoldedPipeline(t *testing.T) {
+	const stages, replicas, width = 16, 128, 8
+	rank := func(replica, stage, k int) int { return (replica*stages+stage)*width + k }
+	text := fmt.Sprintf("[topology]\nnodes = %d\n[topology.node]\npreset = \"switch\"\nranks = %d\n"+
+		"bandwidth = \"450 GB/s\"\nlatency = \"500 ns\"\n[topology.network]\npreset = \"rails\"\n"+
+		"bandwidth = \"50 GB/s\"\nlatency = \"1 us\"\n[check]\nnumbers = false\n"+
+		"[[program.tensor]]\nname = \"x0\"\nshape = [8, 64]\n", stages*replicas, width)
+	for s := range stages {
+		var here, next []string
+		for d := range replicas {
+			for k := range width {
+				here = append(here, fmt.Sprint(rank(d, s, k)))
+				next = append(next, fmt.Sprintf("[%d, %d]", rank(d, s, k), rank(d, s, k)+width))
+			}
+		}
+		text += fmt.Sprintf("[[program.group]]\nname = \"s%d\"\nranks = [[%s]]\n", s,
+			strings.Join(here, ", "))
+		text += fmt.Sprintf("[[program.op]]\nkernel = \"cast\"\nin = \"x%d\"\nout = \"y%d\"\n"+
+			"group = \"s%d\"\n", s, s, s)
+		if s < stages-1 {
+			text += fmt.Sprintf("[[program.group]]\nname = \"to%d\"\nranks = [%s]\n", s+1,
+				strings.Join(next, ", "))
+			text += fmt.Sprintf("[[program.op]]\ncall = \"broadcast\"\nalgorithm = \"flat\"\n"+
+				"in = \"y%d\"\nout = \"x%d\"\ngroup = \"to%d\"\n", s, s+1, s+1)
+		}
+	}
+	s, err := Load("p.toml", []byte(text), LoadOptions{})
+	require.NoError(t, err)
+	result, err := s.Run(context.Background(), RunOptions{})
+	require.NoError(t, err)
+	require.Equal(t, stages, result.Programs[0].Classes)
+	require.Equal(t, Proved, result.Programs[0].Proof)
 }
