@@ -221,8 +221,8 @@ group = "dp"
 	}
 }
 
-// TestFoldedPipeline: a pipeline of 16 stages, each of 128 replicas of 8 ranks, is one rank a stage.
-// Most products of translations that leave fewer ranks move stages to each other.
+// TestFoldedPipeline: a pipeline of 16 stages, each of 128 replicas of 8 ranks, is one rank a
+// stage. Most products of translations that leave fewer ranks move stages to each other.
 func TestFoldedPipeline(t *testing.T) {
 	const stages, replicas, width = 16, 128, 8
 	rank := func(replica, stage, k int) int { return (replica*stages+stage)*width + k }
@@ -249,6 +249,17 @@ func TestFoldedPipeline(t *testing.T) {
 				"in = \"y%d\"\nout = \"x%d\"\ngroup = \"to%d\"\n", s, s+1, s+1)
 		}
 	}
+	var alike []string // replicas of the first stage
+	for k := range width {
+		var team []string
+		for d := range replicas {
+			team = append(team, fmt.Sprint(rank(d, 0, k)))
+		}
+		alike = append(alike, "["+strings.Join(team, ", ")+"]")
+	}
+	text += fmt.Sprintf("[[program.group]]\nname = \"dp\"\nranks = [%s]\n[[program.op]]\n"+
+		"call = \"all_reduce\"\nalgorithm = \"ring\"\nin = \"y0\"\nout = \"sum\"\ngroup = \"dp\"\n",
+		strings.Join(alike, ", "))
 	s, err := Load("p.toml", []byte(text), LoadOptions{})
 	require.NoError(t, err)
 	result, err := s.Run(context.Background(), RunOptions{})
