@@ -67,6 +67,10 @@ func LowerBy(p *Program, passes Lowering, guide Guide) (*Lowered, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n := len(l.tensors); n > schedule.MaxTensors {
+		return nil, &Error{-1, -1, "tensor", fmt.Sprintf("%d tensors, those that ops write and "+
+			"gradients included; at most %d", n, schedule.MaxTensors)}
+	}
 	stages, err := p.stages()
 	if err != nil {
 		return nil, err

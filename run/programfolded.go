@@ -50,7 +50,10 @@ func lowerFolded(r *runner, p *scenarios.ProgramPoint) (*program.Lowered,
 		}
 		low, chosen, err := lowerBy(r, p, nil, of, alike)
 		var cannot *schedule.NotFolded
+		var refused *scenarios.Refusal
 		switch {
+		case errors.As(err, &refused) && refused.Key == "program.tensor": // as many on all ranks
+			return nil, nil, err
 		case err == nil && sim.Foldable(low.Schedule, env) == nil:
 			return low, chosen, nil
 		case err != nil && !errors.As(err, &cannot): // it is of all ranks

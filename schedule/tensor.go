@@ -57,8 +57,8 @@ type Def struct {
 	To     Buffer
 }
 
-// maxTensors bounds the tensors of a program: Buffer cannot number more.
-const maxTensors = int(work - FirstTensor)
+// MaxTensors bounds the tensors of a program: Buffer cannot number more.
+const MaxTensors = int(work - FirstTensor)
 
 // Buffers returns the number of buffers of every rank, tensors included.
 func (s *Schedule) Buffers() int { return int(FirstTensor) + len(s.Tensors) }
@@ -106,8 +106,8 @@ func (s *Schedule) TypeOf(b Buffer) dtype.Type {
 
 // settleTensors returns an error if a tensor or definition is invalid.
 func (s *Schedule) settleTensors() error {
-	if len(s.Tensors) > maxTensors {
-		return fmt.Errorf("%d tensors; at most %d", len(s.Tensors), maxTensors)
+	if len(s.Tensors) > MaxTensors {
+		return fmt.Errorf("%d tensors; at most %d", len(s.Tensors), MaxTensors)
 	}
 	if len(s.Tensors) > 0 && s.Spec.Kind != collective.Custom {
 		return fmt.Errorf("only a program, of kind %v, has tensors", collective.Custom)
