@@ -176,8 +176,7 @@ func makeExchange(spec collective.Spec, o algos.Options, param func(string) stri
 		return nil, algos.Pick{}, err
 	}
 	if spec.Ranks == 1 || spec.Empty() {
-		s, err := schedule.Build(schedule.Plan{Name: Name, Spec: spec})
-		return s, algos.Pick{}, err
+		return withoutData(spec)
 	}
 	list, err := algos.Once(o.Network, fmt.Sprintln("exchange", parts), func() ([]*exchange, error) {
 		return newExchanges(newNetwork(o.Network.Graph), parts)

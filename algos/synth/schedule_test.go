@@ -23,7 +23,7 @@ import (
 	"collsim/unit"
 )
 
-// kinds are what the package does.
+// kinds lists the collectives that synth makes.
 func kinds() (list []collective.Kind) {
 	for _, a := range Table() {
 		list = append(list, a.Kinds...)

@@ -94,11 +94,16 @@ func makeTrees(spec collective.Spec, o algos.Options, param func(string) string)
 		return nil, algos.Pick{}, err
 	}
 	if spec.Ranks == 1 || spec.Empty() {
-		s, err := schedule.Build(schedule.Plan{Name: Name, Spec: spec})
-		return s, algos.Pick{}, err
+		return withoutData(spec)
 	}
 	m := maker{spec: spec, options: o, trees: int64(trees), tiles: tiles}
 	return m.make()
+}
+
+// withoutData returns the schedule of a collective of one rank, or of no elements.
+func withoutData(spec collective.Spec) (*schedule.Schedule, algos.Pick, error) {
+	s, err := schedule.Build(schedule.Plan{Name: Name, Spec: spec})
+	return s, algos.Pick{}, err
 }
 
 // A maker makes the schedule of a collective.
