@@ -132,7 +132,7 @@ func (s *search) newSeparator(f cutFamily) separator {
 	m := separator{maxFlow: s.net.newFlow(f.into), net: s.net, family: f,
 		done: make([]bool, len(s.net.rank)), direct: make([]int64, len(s.net.rank))}
 	for _, bytes := range f.held {
-		m.bytes = gcd(m.bytes, bytes)
+		m.bytes = unit.GCD(m.bytes, bytes)
 	}
 	m.rate = s.net.commonRate()
 	return m
@@ -234,7 +234,7 @@ func (n *network) commonRate() int64 {
 	common := int64(0)
 	for _, rate := range n.rate {
 		if rate != unit.Unlimited {
-			common = gcd(common, int64(rate))
+			common = unit.GCD(common, int64(rate))
 		}
 	}
 	return max(common, 1)
@@ -257,7 +257,7 @@ func (n *network) allRates() unit.Rate {
 func fraction(num, den [2]int64) (n, d int64) {
 	for i := range num {
 		for j := range den {
-			g := gcd(num[i], den[j])
+			g := unit.GCD(num[i], den[j])
 			num[i], den[j] = num[i]/g, den[j]/g
 		}
 	}
@@ -276,14 +276,6 @@ func shifted(a, b int64, shift uint) int64 {
 		return math.MaxInt64
 	}
 	return int64(low)
-}
-
-// gcd returns the greatest common divisor of a and b.
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // scattered orders ranks by the bit reversal of their index. Each is then far from all before it,

@@ -15,3 +15,11 @@ func MultiplyCapped(a, b int64) int64 {
 	}
 	return Largest
 }
+
+// GCD returns the greatest common divisor of a and b; one of them may be 0.
+func GCD(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}

@@ -8,6 +8,7 @@ import (
 
 	"collsim/formats/internal/foreign"
 	"collsim/internal/prose"
+	"collsim/unit"
 )
 
 // stages holds the ranks for which a file stands. Groups of the file are shifted, so that each of
@@ -289,9 +290,7 @@ func (t *trace) share(file int, i int32, o *Reading) error {
 func gcd(list []int64) int64 {
 	a := int64(0)
 	for _, b := range list {
-		for b != 0 {
-			a, b = b, a%b
-		}
+		a = unit.GCD(a, b)
 	}
 	return max(a, 1)
 }
