@@ -55,6 +55,9 @@ type sum struct {
 // Folds returns why the proof of a schedule has to walk all ranks; empty if rank 0 stands for all.
 func Folds(s *schedule.Schedule, o Options) string {
 	_, why := foldingOf(s, o)
+	if even, _, _ := evenedOf(s, o); even != nil {
+		return ""
+	}
 	return why
 }
 

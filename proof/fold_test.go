@@ -168,7 +168,8 @@ func TestWalked(t *testing.T) {
 		walked int
 	}{
 		{ring(t, 8, 64, nil), 1},
-		{ring(t, 8, 65, nil), 8}, // blocks are not of one size
+		{ring(t, 8, 65, nil), 1}, // blocks are not of one size, but the ring is the same
+		{ring(t, 8, 7, nil), 8},  // a block is empty
 		{ring(t, 8, 64, func(p *schedule.Plan) { p.Group = nil }), 8},
 		{direct(t, 5), 1},
 		{doubling(t, allReduce(8, 5)), 1},

@@ -319,7 +319,11 @@ func (p *partsProof) sum() *Proof {
 		most := x.InFlight
 		if x.MinSlots != all.MinSlots {
 			v := newVerifier(x.s)
-			v.fold, _ = foldingOf(x.s, Options{Iterations: 1})
+			if even, f, _ := evenedOf(x.s, Options{}); even != nil {
+				v.s, v.fold = even, f
+			} else {
+				v.fold, _ = foldingOf(x.s, Options{Iterations: 1})
+			}
 			counts, _ := v.execute(all.MinSlots)
 			most = counts.InFlight
 		}

@@ -137,6 +137,11 @@ func appendSeg(segs []seg, s seg) []seg {
 	return append(segs, s)
 }
 
+// mostParts bounds the parts of a buffer's cuts at whose ends a memory is divided as far as it is
+// accessed. The ends of more parts would be too large a table. Cells are then split one by one, and
+// each split moves the cells behind it.
+const mostParts = 16 * schedule.MaxEnds
+
 // stores holds the memories of all ranks.
 type stores struct {
 	s       *schedule.Schedule
@@ -212,7 +217,7 @@ func (v *verifier) newStores() *stores {
 // newStoresOf returns memories for so many ranks: the i-th has the sizes of rank rankOf(i).
 func newStoresOf(s *schedule.Schedule, scratches, ranks int, rankOf func(i int) int) *stores {
 	n := s.Buffers()
-	m := &stores{s: s, buffers: n, most: schedule.MaxEnds, all: make([]store, n*ranks),
+	m := &stores{s: s, buffers: n, most: mostParts, all: make([]store, n*ranks),
 		parts: s.Parts(), begun: map[memoryShape][]int64{}, shared: map[[2]int64][]int64{}}
 	if ranks < s.Spec.Ranks { // one rank's memory: it may have some parts for each rank
 		m.most += 16 * s.Spec.Ranks

@@ -148,3 +148,25 @@ func TestJoined(t *testing.T) {
 	require.Positive(t, divided)
 	require.Positive(t, few)
 }
+
+// TestStoreOfManyParts: a memory of some 100,000 parts that are accessed in any order is divided at
+// all their ends at once. One by one, each would move the cells behind it.
+func TestStoreOfManyParts(t *testing.T) {
+	s := mustParse(t, `schedule whole
+collective send_recv int32
+ranks 2
+count 300000
+cut in block even 100000
+cut out block even 100000
+rank 0
+  lane 0
+    send in to 1
+rank 1
+  lane 0
+    recv from 0 into out
+`)
+	m := newStores(s, 1, 2).in(memory{0, schedule.Input})
+	m.cover(schedule.Span{Off: 3 * 99_998, Len: 3})
+	require.Len(t, m.starts, 100_000)
+	require.False(t, m.owned)
+}

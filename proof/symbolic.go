@@ -15,6 +15,9 @@ func (v *verifier) walk(slots int) (schedule.Counts, error) {
 	if v.fold != nil && v.fold.sums != nil {
 		clear(v.fold.sums)
 	}
+	if v.places != nil {
+		v.places.sent = make([]int64, len(v.fold.strips))
+	}
 	v.isAlone = v.fold != nil && v.s.Program(0).Lanes() == 1
 	v.ordered, v.found, v.tainted = true, nil, map[memory]bool{}
 	if v.formulas != nil {
@@ -266,6 +269,9 @@ func (v *verifier) put(at *schedule.Visit, rank int, r *schedule.Region, how acc
 	}
 	if how&afar == 0 && ontoItself(v.s, at, r) {
 		return nil
+	}
+	if v.places != nil {
+		v.places.stores(v.spans, v.a)
 	}
 	m.divideAt(v.spans, base)
 	left, from := v.a, int64(0)

@@ -171,10 +171,13 @@ func (p *treeClasses) isFirst(rank int32) bool {
 // fewPeers is the number of peers of a rank in two binary trees.
 const fewPeers = 6
 
-// byRoles returns the proofs to try for a schedule with roles, the likelier one first.
-func byRoles(s *schedule.Schedule) []func(*schedule.Schedule, Options) *Proof {
+// byFewRanks returns the proofs to try for a schedule whose ranks do not all do the same, the
+// likelier one first: those for roles, and the one for blocks that differ in size.
+func byFewRanks(s *schedule.Schedule) []func(*schedule.Schedule, Options) *Proof {
+	list := []func(*schedule.Schedule, Options) *Proof{verifyRoleCounts, verifyTreeClasses,
+		verifyEvened}
 	if s.HasRoles() && s.MostPeers() > fewPeers {
-		return []func(*schedule.Schedule, Options) *Proof{verifyTreeClasses, verifyRoleCounts}
+		list[0], list[1] = list[1], list[0]
 	}
-	return []func(*schedule.Schedule, Options) *Proof{verifyRoleCounts, verifyTreeClasses}
+	return list
 }

@@ -106,12 +106,12 @@ func verify(s *schedule.Schedule, o Options, names names) (*Proof, []*schedule.V
 	return p, found
 }
 
-// verifyWhole proves a schedule by its steps, whatever parts it has. It tries a folded walk first.
+// verifyWhole proves a schedule by its steps, whatever parts it has. It tries folded walks first.
 func verifyWhole(s *schedule.Schedule, o Options, names names) (*Proof, []*schedule.Violation) {
 	if o.Unfolded {
 		return newVerifier(s).prove(o, names)
 	}
-	for _, verify := range byRoles(s) {
+	for _, verify := range byFewRanks(s) {
 		if p := verify(s, o); p != nil {
 			return p, nil
 		}
@@ -217,6 +217,9 @@ func (v *verifier) carry(by, from, to int32, segs []seg) {
 		n = unit.MultiplyCapped(n, int64(v.treeClasses.classes.Size(v.treeClasses.classes.Of[by])))
 	}
 	v.sent = unit.AddCapped(v.sent, n)
+	if v.places != nil {
+		v.places.sends(v.fold.strips, segs)
+	}
 	if !v.wantsTraffic || n == 0 {
 		return
 	}
@@ -284,6 +287,7 @@ type verifier struct {
 	roleCounts   *roleCounts  // one rank of each class is walked; nil: all are
 	treeClasses  *treeClasses // the same, with classes of trees
 	fold         *folding     // one rank is walked for all; nil: all are
+	places       *places      // of a folded walk on blocks of one size in place of uneven ones
 	keepsApart   bool         // equal neighbouring cells are not joined
 	isAlone      bool         // one rank is walked, and it has one lane
 	effort                    // of all walks so far

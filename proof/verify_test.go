@@ -50,22 +50,22 @@ func TestVerifyManyBlocks(t *testing.T) {
 	text := `schedule halves
 collective send_recv int32
 ranks 2
-count 140000
+count 2200000
 group 2
-cut in block even 70000
-cut out block even 70000
+cut in block even 1100000
+cut out block even 1100000
 rank *
   lane 0
     loop 2
-      send in[35000i x35000] to 1 @i
+      send in[550000i x550000] to 1 @i
     loop 2
-      recv from 1 into out[35000i x35000] @i
+      recv from 1 into out[550000i x550000] @i
 `
 	require.Contains(t, verdict(mustParse(t, text), Options{}), "proved: 2 rounds, 8 steps")
-	swapped := damage(t, text, "-       recv from 1 into out[35000i x35000] @i\n"+
-		"+       recv from 1 into out[35000-35000i x35000] @i")
+	swapped := damage(t, text, "-       recv from 1 into out[550000i x550000] @i\n"+
+		"+       recv from 1 into out[550000-550000i x550000] @i")
 	require.Contains(t, verdict(mustParse(t, swapped), Options{}),
-		"rank 0 chunk 0: output element 0 holds element 70000 of the inputs instead of 0")
+		"rank 0 chunk 0: output element 0 holds element 1100000 of the inputs instead of 0")
 }
 
 func TestVerifyInPlace(t *testing.T) {

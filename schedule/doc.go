@@ -27,7 +27,7 @@
 //	steps: cut.go step.go term.go meaning.go compute.go protocol.go textclass.go
 //	programs: vars.go affine.go group.go program.go programcache.go fold.go composed.go
 //	schedules: schedule.go tensor.go roles.go contents.go violation.go parts.go components.go
-//	  compose.go teams.go epochs.go wellformed.go indexranges.go evensizes.go timing.go
+//	  compose.go teams.go epochs.go wellformed.go indexranges.go evensizes.go evened.go timing.go
 //	authors: lane.go laneadd.go lanepads.go lanerepeat.go looprolling.go incremental.go plan.go
 //	  turn.go rescale.go
 //	text: text.go tensortext.go composetext.go parse.go parsecheck.go parseparts.go
