@@ -7,7 +7,7 @@ import "collsim/schedule"
 // shares with others, which is what trees are made for.
 type strand struct {
 	*Tree
-	part     int       // of the root's block
+	part     int       // of the root's block, if all roots have as many
 	children [][]int32 // by rank
 }
 
@@ -45,6 +45,15 @@ func part(length, n, i int64) (end int64) {
 // table returns a cut of a buffer into blocks that end there, alike on all ranks or one row a rank.
 func table(ends ...[]int64) schedule.Cut {
 	return schedule.Cut{{Axis: schedule.Block, Split: schedule.Table, Ends: ends}}
+}
+
+// evenly cuts a vector into all strands.
+func (f *Forest) evenly(length int64) schedule.Cut {
+	var ends []int64
+	for i := range f.Total {
+		ends = append(ends, part(length, f.Total, i))
+	}
+	return table(ends)
 }
 
 // whole cuts a vector, which has a block for each root, into strands.

@@ -8,6 +8,9 @@
 //	rate       how many trees a root there are, and how much a link carries of them (maximum flows)
 //	logical    how much of each link every such pair gets (edge splitting)
 //	pack       the trees (Edmonds' branchings, by maximum flows)
+//	shares     of an all_reduce: what each rank adds up, and how links are divided between the way
+//	           up and the way down (a linear program in exact fractions, whose rows are found by
+//	           maximum flows)
 //	tiles      how many pieces of a block follow one another down the trees
 //
 // All_to_all divides the block of every pair of ranks into parts, and sends each by the path that

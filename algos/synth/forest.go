@@ -11,8 +11,10 @@ import (
 // block.
 type Forest struct {
 	Trees []Tree
-	Roots int   // ranks that have trees
-	Units int64 // trees of a root, equal ones counted
+	Of    []int64 // by rank: the trees of it, equal ones counted
+	Roots int     // ranks that have trees
+	Units int64   // most trees of a root
+	Total int64   // trees of all roots
 	// Each is the bytes a second of a unit, while all trees are in use.
 	Each unit.Rate
 	// Latency is the largest of a hop of the network.
@@ -53,6 +55,9 @@ func (n *network) forests(demands func(k int64) demand, least, most int64) (list
 	return list, nil
 }
 
+// errNoTrees says that routes over the links that there are reach no tree's ranks at any rate.
+var errNoTrees = errors.New("the routes of the network hold no trees")
+
 // forest returns the trees of a demand at the given scale, or the next slower one at which there
 // are some on the routes of the network. Where no rank can hand on what another one needs, each of
 // a tree's hops may cross the same link.
@@ -61,7 +66,7 @@ func (n *network) forest(d demand, s scale) (*Forest, error) {
 	for slower := int64(0); ; slower = max(3, 2*slower) { // by so many percent
 		t := scale{s.units + (s.units*slower+99)/100, s.each}
 		if t.units > maxUnits {
-			return nil, errors.New("the routes of the network hold no trees")
+			return nil, errNoTrees
 		}
 		if hops, ok := n.logical(d, n.capacities(t, most)); ok {
 			return n.grown(d, hops, t)
@@ -75,7 +80,8 @@ func (n *network) grown(d demand, hops []int64, s scale) (*Forest, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Forest{Trees: trees, Units: slices.Max(d), Each: s.each / unit.Rate(s.units),
+	f := &Forest{Trees: trees, Of: d, Units: slices.Max(d), Total: d.total(),
+		Each:    s.each / unit.Rate(s.units),
 		Latency: n.latency()}
 	for _, k := range d {
 		if k > 0 {

@@ -53,8 +53,15 @@ func TestPublished(t *testing.T) {
 // checkForest checks that trees are spanning trees along hops of the network, that each root has
 // all of its parts, and that no link carries more than its rate, summed up link by link.
 func checkForest(t require.TestingT, n *network, f *Forest) {
-	units := map[int]int64{}
-	load := make([]int64, len(n.links))
+	for l, rate := range loads(t, n, f) {
+		require.LessOrEqual(t, rate, n.links[l].rate)
+	}
+}
+
+// loads checks the trees of a forest, and returns what they send over each link.
+func loads(t require.TestingT, n *network, f *Forest) []unit.Rate {
+	units := make([]int64, n.ranks)
+	load := make([]unit.Rate, len(n.links))
 	for _, tree := range f.Trees {
 		units[tree.Root] += tree.Units
 		for rank, parent := range tree.Parent {
@@ -72,17 +79,19 @@ func checkForest(t require.TestingT, n *network, f *Forest) {
 			})
 			require.GreaterOrEqual(t, h, 0)
 			for _, l := range n.hops[h].links {
-				load[l] += tree.Units
+				load[l] += unit.Rate(tree.Units) * f.Each
 			}
 		}
 	}
-	require.Len(t, units, f.Roots)
+	require.Equal(t, f.Of, units)
+	total, roots := int64(0), 0
 	for _, k := range units {
-		require.Equal(t, f.Units, k)
+		total += k
+		roots += int(min(1, k))
 	}
-	for l, parts := range load {
-		require.LessOrEqual(t, unit.Rate(parts)*f.Each, n.links[l].rate)
-	}
+	require.Equal(t, []int64{total, slices.Max(units)}, []int64{f.Total, f.Units})
+	require.Equal(t, roots, f.Roots)
+	return load
 }
 
 // bestByCuts returns what the best trees of each of some roots carry together, by the worst of all

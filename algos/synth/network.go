@@ -111,6 +111,13 @@ func (n *network) reversed() *network {
 	return r
 }
 
+// clone returns the network with links of its own.
+func (n *network) clone() *network {
+	r := *n
+	r.links = slices.Clone(n.links)
+	return &r
+}
+
 // latency returns the largest of any hop.
 func (n *network) latency() (most unit.Time) {
 	for i := range n.hops {
@@ -125,7 +132,9 @@ const fastest = 1 << 45
 // rates lists the different rates of links, the fastest first.
 func (n *network) rates() (list []unit.Rate) {
 	for _, l := range n.links {
-		list = append(list, min(l.rate, fastest))
+		if l.rate > 0 { // a collective may leave it to another one
+			list = append(list, min(l.rate, fastest))
+		}
 	}
 	slices.SortFunc(list, func(a, b unit.Rate) int { return cmp.Compare(b, a) })
 	return slices.Compact(list)

@@ -22,13 +22,15 @@ type Tree struct {
 // can go the same way. Of the hops that can be added the one nearest to the root is, so that trees
 // are shallow.
 func (n *network) pack(d demand, hops []int64) ([]Tree, error) {
-	p := &packing{n: n, left: slices.Clone(hops)}
+	p := &packing{n: n, left: slices.Clone(hops), blocked: make([]bool, len(hops))}
 	for root, k := range d {
 		if k > 0 {
 			p.trees = append(p.trees, newTree(n.ranks, root, k))
 		}
 	}
 	for i := 0; i < len(p.trees); i++ {
+		clear(p.blocked)
+		p.prepare(i)
 		for len(p.trees[i].order) < n.ranks {
 			if !p.grow(i) {
 				return nil, errors.New("no hop can be added to a tree")
@@ -48,6 +50,11 @@ type packing struct {
 	n     *network
 	left  []int64 // by hop
 	trees []growing
+	// blocked says, by hop, that none of the tree that grows can take it: what is left into some set
+	// of ranks is all that the later trees without a rank in it need. That stays so while it grows.
+	blocked []bool
+	later   *flow // over what is left and through the later trees: see prepare
+	units   int64 // of the later trees
 }
 
 // A growing tree has the ranks that it has reached, in the order in which it did.
@@ -77,21 +84,24 @@ func (p *packing) grow(i int) bool {
 	for _, x := range t.order {
 		for _, h := range p.n.at[x] {
 			y := p.n.hops[h].to
-			if t.Depth[y] >= 0 || p.left[h] == 0 {
+			if t.Depth[y] >= 0 || p.left[h] == 0 || p.blocked[h] {
 				continue
 			}
 			units := p.spare(i, int(h))
 			if units == 0 {
+				p.blocked[h] = true
 				continue
 			}
+			p.left[h] -= units
+			p.later.whole[2*h] = p.left[h]
 			if units < t.Units {
 				rest := t.clone()
 				rest.Units -= units
 				t.Units = units
 				p.trees = append(p.trees, rest)
 				t = &p.trees[i]
+				p.prepare(i)
 			}
-			p.left[h] -= units
 			t.Parent[y], t.Depth[y] = x, t.Depth[x]+1
 			t.order = append(t.order, int32(y))
 			return true
@@ -100,33 +110,44 @@ func (p *packing) grow(i int) bool {
 	return false
 }
 
-// spare returns how many units of a tree can take a hop x → y so that every later tree can still be
-// completed. That is what reaches y from x, over the hops that are left and, through each later
-// tree, from any rank that this has reached, less the units of those trees.
-func (p *packing) spare(i, h int) int64 {
+// prepare makes the flow of spare. Its first arcs are the hops, then those from each rank to a node
+// that stands for all later trees, which are closed. From there every later tree leads on to any
+// rank that it has reached.
+func (p *packing) prepare(i int) {
 	n, others := p.n, p.trees[i+1:]
-	wanted := min(p.left[h], p.trees[i].Units)
-	x, y := n.hops[h].from, n.hops[h].to
-	f := newFlow(n.ranks + len(others))
-	for j, room := range p.left {
-		if room > 0 {
-			f.add(n.hops[j].from, n.hops[j].to, room)
-		}
+	all := n.ranks
+	f := newFlow(n.ranks + 1 + len(others))
+	for h, room := range p.left {
+		f.add(n.hops[h].from, n.hops[h].to, room)
 	}
-	all := int64(0)
+	for rank := range n.ranks {
+		f.add(rank, all, 0)
+	}
+	p.units = 0
 	for j := range others {
 		t := &others[j]
-		all += t.Units
-		if len(t.order) == 1 { // the root alone
-			if t.Root != x {
-				f.add(x, t.Root, t.Units)
-				continue
-			}
+		p.units += t.Units
+		if len(t.order) == 1 {
+			f.add(all, t.Root, t.Units)
+			continue
 		}
-		f.add(x, n.ranks+j, t.Units)
+		f.add(all, all+1+j, t.Units)
 		for _, v := range t.order {
-			f.add(n.ranks+j, int(v), t.Units)
+			f.add(all+1+j, int(v), t.Units)
 		}
 	}
-	return max(0, f.run(x, y, all+wanted)-all)
+	p.later = f
+}
+
+// spare returns how many units of a tree can take a hop x → y so that every later tree can still be
+// completed. That is what reaches y from x, over the hops that are left and through the later
+// trees, less the units of those trees.
+func (p *packing) spare(i, h int) int64 {
+	wanted := min(p.left[h], p.trees[i].Units)
+	x, y := p.n.hops[h].from, p.n.hops[h].to
+	toLater := &p.later.whole[2*(len(p.n.hops)+x)]
+	*toLater = p.units
+	found := p.later.run(x, y, p.units+wanted)
+	*toLater = 0
+	return max(0, found-p.units)
 }

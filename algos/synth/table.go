@@ -143,14 +143,14 @@ func (m maker) make() (*schedule.Schedule, algos.Pick, error) {
 		plan = y.collectAndSpread(best.up, best.down)
 	}
 	s, err := schedule.Build(plan)
-	return s, algos.Pick{What: fmt.Sprintf("trees: %d a root, %d deep, %d tiles", best.trees,
+	return s, algos.Pick{What: fmt.Sprintf("trees: %s a root, %d deep, %d tiles", best.trees,
 		best.pace.depth, best.tiles)}, err
 }
 
 // A way is the trees that a collective may take: up to the root, down from it, or both.
 type way struct {
 	up, down *Forest
-	trees    int64 // of a root
+	trees    string // of a root
 	pace     pace
 	tiles    int
 }
@@ -182,70 +182,4 @@ func lanesFor(rate unit.Rate, times int, lane unit.Rate) int {
 		return 1
 	}
 	return int(min(mostChannels, (rate*unit.Rate(times)+lane-1)/lane))
-}
-
-// ways lists the trees that the collective may take. Trees that sum are those of the reversed
-// network, upwards.
-func (m maker) ways() (list []way, err error) {
-	goesUp, goesDown := true, true
-	switch m.spec.Kind {
-	case collective.AllGather, collective.Broadcast:
-		goesUp = false
-	case collective.ReduceScatter, collective.Reduce:
-		goesDown = false
-	}
-	some, err := m.forests(!goesDown, 1, m.trees)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range some {
-		w := way{trees: f.Units, pace: m.paceOf(f)}
-		if goesDown {
-			w.down = f
-		} else {
-			w.up = f
-		}
-		if goesDown && goesUp {
-			up, err := m.forests(true, f.Units, f.Units)
-			if err != nil {
-				return nil, err
-			}
-			w.up = up[0]
-			p := m.paceOf(w.up)
-			w.pace.depth += p.depth
-			w.pace.steps += p.steps
-			w.pace.rate = min(w.pace.rate, p.rate) / 2 // both ways go over the same links
-		}
-		list = append(list, w)
-	}
-	return list, nil
-}
-
-// paceOf returns how the collective goes down the trees of a forest, or up.
-func (m maker) paceOf(f *Forest) pace {
-	edges := f.Roots * int(f.Units) * (m.spec.Ranks - 1)
-	return pace{bytes: int64(m.spec.Bytes()) / (int64(f.Roots) * f.Units), depth: f.Depth(),
-		steps: edges, rate: f.Each, overhead: m.options.Network.Step, latency: f.Latency}
-}
-
-// forests returns trees of the collective's roots, least to most of each, of the network or the
-// reversed one. A network remembers them.
-func (m maker) forests(reversed bool, least, most int64) ([]*Forest, error) {
-	root := -1
-	if m.spec.Kind == collective.Broadcast || m.spec.Kind == collective.Reduce {
-		root = m.spec.Root
-	}
-	network := m.options.Network
-	return algos.Once(network, fmt.Sprintln(root, least, most, reversed), func() ([]*Forest, error) {
-		n := newNetwork(network.Graph)
-		if reversed {
-			n = n.reversed()
-		}
-		return n.forests(func(k int64) demand {
-			if root < 0 {
-				return everywhere(n.ranks, k)
-			}
-			return from(n.ranks, root, k)
-		}, least, most)
-	})
 }

@@ -93,7 +93,7 @@ func (s *strand) add(l *schedule.Lane, own, result schedule.Region) {
 //	way down   from parent → out, to children; at the root after the post: out → children
 func (y layout) collectAndSpread(upward, downward *Forest) schedule.Plan {
 	up, down := upward.strands(), downward.strands()
-	n, cut := len(down), downward.whole(y.spec.Count)
+	n, cut := len(down), downward.evenly(y.spec.Count)
 	return y.plan(cut, cut, 2*n, func(l *schedule.Lane) {
 		i := l.Index % n
 		isUp, isRoot, children := l.Index < n, down[i].Root == l.Rank, ints(down[i].children[l.Rank])
