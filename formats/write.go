@@ -7,6 +7,7 @@ import (
 
 	"collsim/formats/goal"
 	"collsim/formats/msccl"
+	"collsim/formats/mscclpp"
 	"collsim/schedule"
 )
 
@@ -50,6 +51,10 @@ func writeText(w io.Writer, s *schedule.Schedule, _ WriteOptions) ([]string, err
 func writeMSCCL(w io.Writer, s *schedule.Schedule, o WriteOptions) ([]string, error) {
 	return msccl.Write(w, s, msccl.WriteOptions{Runtime: o.Runtime, Protocol: o.Protocol,
 		Prove: o.Prove})
+}
+
+func writeMSCCLPP(w io.Writer, s *schedule.Schedule, o WriteOptions) ([]string, error) {
+	return mscclpp.Write(w, s, o.Prove)
 }
 
 func writeGOAL(w io.Writer, s *schedule.Schedule, _ WriteOptions) ([]string, error) {

@@ -83,11 +83,12 @@ func (a *app) exportCommand() *cobra.Command {
 		Use:   "export FILE|example:NAME|-",
 		Short: "write the schedule of a scenario's point, or its machine, for others",
 		Long: "Export writes the schedule of the one point of a scenario: as MSCCL XML, which " +
-			"Microsoft's and AMD's runtimes load; as GOAL, for LogGOPSim and ATLAHS; or in our text " +
-			"form. What a format or a runtime cannot hold is refused, with the limit. nccl-topo is no " +
-			"schedule: it is a node of the machine that topology.preset or topology.file names, as NCCL " +
-			"and RCCL take it (NCCL_TOPO_FILE); what links reach, and the network between nodes, stand in " +
-			"attributes that they pass over, so that topology.file reads back the same machine.",
+			"Microsoft's and AMD's runtimes load; as an execution plan of MSCCL++; as GOAL, for " +
+			"LogGOPSim and ATLAHS; or in our text form. What a format or a runtime cannot hold is " +
+			"refused, with the limit. nccl-topo is no schedule: it is a node of the machine that " +
+			"topology.preset or topology.file names, as NCCL and RCCL take it (NCCL_TOPO_FILE); " +
+			"what links reach, and the network between nodes, stand in attributes that they pass " +
+			"over, so that topology.file reads back the same machine.",
 		Example: "  collsim export example:ring --format msccl -o ring.xml\n" +
 			"  collsim export sweep.toml --only bytes=1MiB --format goal\n" +
 			"  collsim export node.toml --format nccl-topo -o topo.xml",

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"collsim/schedule"
+	"collsim/unit"
 )
 
 // even refuses cuts into blocks of different sizes, since chunks have one size, and names a count
@@ -37,8 +38,8 @@ func (x *writer) even() error {
 			return fmt.Errorf("%d elements of %v are cut into %d unequal parts: a file has chunks of "+
 				"one size", longest, buffer, parts)
 		}
-		need := parts / gcd(parts, longest/spec.Count)
-		multiple = multiple / gcd(multiple, need) * need
+		need := parts / unit.GCD(parts, longest/spec.Count)
+		multiple = multiple / unit.GCD(multiple, need) * need
 	}
 	if multiple > 1 {
 		return fmt.Errorf("count %d is cut into unequal parts, and a file has chunks of one size: "+
@@ -50,19 +51,19 @@ func (x *writer) even() error {
 // cut decides where messages are cut, on which sender, receiver and all ranks that forward the
 // value must agree. It also decides the size of a chunk, which divides every cut.
 func (x *writer) cut() error {
-	x.grain = gcd(x.whole, x.s.Memory)
+	x.grain = unit.GCD(x.whole, x.s.Memory)
 	if c := x.s.Spec.Count; c > 0 {
-		x.grain = gcd(x.grain, c)
+		x.grain = unit.GCD(x.grain, c)
 	}
 	for r := range x.s.Spec.Ranks {
-		x.grain = gcd(gcd(x.grain, x.s.Len(schedule.Input, r)), x.s.Len(schedule.Output, r))
+		x.grain = unit.GCD(unit.GCD(x.grain, x.s.Len(schedule.Input, r)), x.s.Len(schedule.Output, r))
 	}
 	err := x.each(func(a *act) error {
 		for _, areas := range [][]area{a.from, a.to} {
 			for _, area := range areas {
 				at := int64(0)
 				for _, s := range area.spans {
-					x.grain = gcd(gcd(x.grain, s.Off), s.Len)
+					x.grain = unit.GCD(unit.GCD(x.grain, s.Off), s.Len)
 					at += s.Len
 					x.note(a, at)
 				}
@@ -147,11 +148,4 @@ func (x *writer) place(a area, p piece) operand {
 		at -= s.Len
 	}
 	panic("msccl: a piece outside its region")
-}
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }

@@ -70,7 +70,7 @@ func (l *lowering) grain() int64 {
 	case l.runtime.perRank: // the chunks divide the count of a rank
 		return ranks
 	default:
-		return ranks / gcd(ranks, int64(l.program.chunks))
+		return ranks / unit.GCD(ranks, int64(l.program.chunks))
 	}
 }
 

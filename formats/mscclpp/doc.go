@@ -1,5 +1,5 @@
-// Package mscclpp reads execution plans of MSCCL++ (JSON, one object for all GPUs). It lowers a
-// plan to a schedule, at one size, with the semantics of its executor: microsoft/mscclpp,
+// Package mscclpp reads and writes execution plans of MSCCL++ (JSON, one object for all GPUs). It
+// lowers a plan to a schedule, at one size, with the semantics of its executor: microsoft/mscclpp,
 // src/core/executor and execution_kernel.hpp, commit 1f5f065d.
 //
 // A thread block is a lane, and its operations are in order. With StrictNop only nop orders them,
@@ -16,6 +16,10 @@
 //     several blocks read, the data is put without acknowledgement, and each of them gets a flag.
 //     Packets take twice the bytes in memory; offsets and sizes here count their data.
 //   - Barriers of blocks and semaphores are events.
+//
+// A schedule of messages, copies and sums is written as a plan in four steps: gather finds the
+// places of all that its steps name, compose makes operations of a step, divide gives lanes thread
+// blocks, order and acknowledge add what they wait for.
 //
 // The package does not know how a schedule is proven or timed.
 package mscclpp

@@ -135,7 +135,7 @@ func (o *Options) Whole(kind collective.Kind, ranks int, parts int64) int64 {
 	case o.Bytes > 0:
 		return int64(o.Bytes) / int64(o.DataType().Width()) / blocks * blocks
 	}
-	return grain * parts / gcd(parts, blocks) * blocks
+	return grain * parts / unit.GCD(parts, blocks) * blocks
 }
 
 // DataType returns the type of the elements.
@@ -179,11 +179,4 @@ func (o *Options) Spec(
 		s.Count /= int64(ranks)
 	}
 	return s, s.Validate()
-}
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
