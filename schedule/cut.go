@@ -3,7 +3,7 @@ package schedule
 import "fmt"
 
 // A Buffer is one of a rank's buffers.
-type Buffer uint16
+type Buffer uint32
 
 // The buffers. In place, input and output overlap as collective.Spec.Place says.
 const (
@@ -13,7 +13,7 @@ const (
 	// FirstTensor is the number of Schedule.Tensors[0]; the others follow.
 	FirstTensor
 	// work is the working copy: Lane resolves it to Input or Output. No schedule contains it.
-	work Buffer = 1<<16 - 1
+	work Buffer = 1 << 30
 )
 
 var bufferNames = [...]string{"in", "out", "scratch"}

@@ -57,8 +57,9 @@ type Def struct {
 	To     Buffer
 }
 
-// MaxTensors bounds the tensors of a program: Buffer cannot number more.
-const MaxTensors = int(work - FirstTensor)
+// MaxTensors bounds the tensors of a program: each takes some kilobytes while it is lowered, proven
+// and simulated.
+const MaxTensors = 1 << 22
 
 // Buffers returns the number of buffers of every rank, tensors included.
 func (s *Schedule) Buffers() int { return int(FirstTensor) + len(s.Tensors) }

@@ -236,7 +236,7 @@ func (p *Peer) append(text []byte) []byte {
 
 // append appends a text that identifies the region.
 func (r *Region) append(text []byte) []byte {
-	text = append(text, byte(r.Buffer))
+	text = binary.AppendUvarint(text, uint64(r.Buffer))
 	return appendList(appendNumbers(text, r.Tile, r.First, r.Run, r.Period, r.Times), r.List)
 }
 

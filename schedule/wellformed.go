@@ -42,7 +42,7 @@ func (s *Schedule) shaped(step *Step) error {
 		switch {
 		case f.Kind > Multimem:
 			return fmt.Errorf("source %d is of no kind", i)
-		case f.Put() && (len(step.From) > 1 || len(step.To)+len(step.Send) > 0 || f.Scale):
+		case f.Put() && (len(step.From) > 1 || len(step.To)+len(step.Send) > 0 || f.Scale || step.Scale):
 			return fmt.Errorf("the message of a put is awaited by a step of its own: it is no operand")
 		case f.Kind == Multimem:
 			if err := s.team(f.Team); err != nil {

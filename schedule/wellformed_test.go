@@ -85,6 +85,8 @@ func TestWellFormed(t *testing.T) {
 			"line 10: the message of a put is awaited by a step of its own: it is no operand"},
 		{nop + "recv from put 1 into out @0",
 			"line 10: the message of a put is awaited by a step of its own: it is no operand"},
+		{nop + "wait from put 1 scaled @0",
+			"line 10: the message of a put is awaited by a step of its own: it is no operand"},
 		{nop + "copy scaled in into out @0", `line 10: scales, but operator "sum" has no factor`},
 		{nop + "copy in into out scaled @0", `line 10: scales, but operator "sum" has no factor`},
 		{nop + "copy into out @0", "line 10: there is nothing to be scaled or stored"},

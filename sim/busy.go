@@ -57,21 +57,60 @@ func later(spans []Span, by unit.Time) []Span {
 	return spans
 }
 
-// newPartsLog returns a log for busyOf, which needs no counters.
+// newPartsLog returns a log for busyOf.
 func newPartsLog(env *model.Env) *model.Log {
 	log := model.NewLog(env, false)
-	log.Details, log.Brackets = []model.Detail{}, []model.BracketRecord{}
+	log.Details, log.Brackets, log.OfParts = []model.Detail{}, []model.BracketRecord{}, true
 	return log
 }
 
 // busyOf returns when parts are executed, by part and rank, from the log of a run. Parts without
 // steps are left out; the list is never nil.
 func busyOf(log *model.Log, sharing model.Sharing) []Busy {
+	times := log.Parts
+	if times == nil {
+		times = timesOf(log, sharing)
+	}
+	all := make([]Busy, 0, len(times))
+	for i := range times {
+		if t := &times[i]; t.From < unit.Forever {
+			all = append(all, busy(t))
+		}
+	}
+	slices.SortFunc(all, func(a, b Busy) int {
+		return cmp.Or(cmp.Compare(a.Part, b.Part), cmp.Compare(a.Rank, b.Rank))
+	})
+	return all
+}
+
+// busy divides the time of a part on a rank into moves and waits. It takes the lists of t over.
+func busy(t *model.PartTimes) Busy {
+	b := Busy{Part: t.Part, Rank: t.Rank, Ready: t.Ready, From: t.From, To: t.To}
+	for _, k := range t.Kernels {
+		b.Kernels = append(b.Kernels, Span(k))
+	}
+	slices.SortFunc(b.Kernels, func(a, b Span) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+	})
+	within := activity.Within(activity.Union(t.Moves), b.Ready, b.To)
+	for _, s := range within {
+		b.Moves = append(b.Moves, Span{From: s.From, To: s.To})
+	}
+	for _, s := range activity.Pauses(within, b.Ready, b.To) {
+		b.Waits = append(b.Waits, Wait(s))
+	}
+	t.Kernels, t.Moves = nil, nil
+	return b
+}
+
+// timesOf finds the times of parts in the records of a log.
+func timesOf(log *model.Log, sharing model.Sharing) []model.PartTimes {
 	moves := activity.Of(log, sharing)
-	all := make([]Busy, len(moves.Units))
+	all := make([]model.PartTimes, len(moves.Units))
 	of := make([]int32, len(log.Lanes)) // the unit of each lane
 	for i, u := range moves.Units {
-		all[i] = Busy{Part: u.Part, Rank: u.Rank, Ready: unit.Forever, From: unit.Forever}
+		all[i] = model.PartTimes{Part: u.Part, Rank: u.Rank, Ready: unit.Forever, From: unit.Forever,
+			Moves: moves.Of(i)}
 		for lane := range u.Lanes {
 			of[u.First+lane] = int32(i)
 		}
@@ -97,21 +136,8 @@ func busyOf(log *model.Log, sharing model.Sharing) []Busy {
 		}
 		b.From, b.To = min(b.From, x.Start), max(b.To, x.End)
 		if x.Computes {
-			b.Kernels = append(b.Kernels, Span{x.Start, x.End})
+			b.Kernels = append(b.Kernels, model.Interval{From: x.Start, To: x.End})
 		}
 	}
-	for i := range all {
-		b := &all[i]
-		within := activity.Within(moves.Of(i), b.Ready, b.To)
-		for _, s := range within {
-			b.Moves = append(b.Moves, Span{s.From, s.To})
-		}
-		for _, s := range activity.Pauses(within, b.Ready, b.To) {
-			b.Waits = append(b.Waits, Wait(s))
-		}
-	}
-	slices.SortFunc(all, func(a, b Busy) int {
-		return cmp.Or(cmp.Compare(a.Part, b.Part), cmp.Compare(a.Rank, b.Rank))
-	})
-	return slices.DeleteFunc(all, func(b Busy) bool { return b.From == unit.Forever })
+	return all
 }

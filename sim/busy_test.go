@@ -1,11 +1,13 @@
 package sim
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"collsim/schedule"
+	"collsim/sim/event"
 	"collsim/sim/simtest"
 	"collsim/unit"
 )
@@ -85,4 +87,64 @@ func TestBusy(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestBusyWhileItRuns: the times of parts that are noted during a run are those that its log of all
+// steps and messages says, of random programs on random machines.
+func TestBusyWhileItRuns(t *testing.T) {
+	watched, moving, kernels, waiting := 0, 0, 0, 0
+	simtest.Law(t, 6000, "as the log", func(t testing.TB, rng *rand.Rand) bool {
+		s := randomParts(t, rng)
+		env := simtest.Env(t, rng, s.Spec.Ranks)
+		env.Sharing, env.Segment = Fluid, 0
+		if rng.IntN(4) > 0 {
+			env.Device.Offload, env.Device.SendBuffer, env.Device.EagerLimit = false, 0, 0
+		}
+		if rng.IntN(2) == 0 {
+			simtest.GPU(rng, &env)
+		}
+		noted, all := newPartsLog(&env), newPartsLog(&env)
+		all.OfParts = false
+		_, err := event.Run(s, &env, noted)
+		_, other := event.Run(s, &env, all)
+		if err != nil || other != nil {
+			require.Equal(t, other, err)
+			return true
+		}
+		all.Read()
+		if noted.Read(); noted.Parts != nil {
+			watched++
+		}
+		want, got := busyOf(all, env.Sharing), busyOf(noted, env.Sharing)
+		require.Equal(t, want, got)
+		for i := range got {
+			moving, kernels = moving+len(got[i].Moves), kernels+len(got[i].Kernels)
+			for _, w := range got[i].Waits {
+				waiting += min(1, 1+int(w.Peer)) // for another rank
+			}
+		}
+		return true
+	})
+	t.Logf("%d noted; %d moves, %d kernels, %d waits", watched, moving, kernels, waiting)
+	require.Greater(t, watched, 50)
+	require.Greater(t, min(moving, kernels, waiting), 500)
+}
+
+// randomParts is a random program of layers, or one or two random schedules with brackets.
+func randomParts(t testing.TB, rng *rand.Rand) *schedule.Schedule {
+	if rng.IntN(2) == 0 {
+		return layered(t, rng, rng.IntN(2) == 0)
+	}
+	s := simtest.Schedule(rng, false)
+	parts := []schedule.Part{{Schedule: s}}
+	if rng.IntN(2) == 0 {
+		parts[0].Schedule = simtest.Marked(t, rng, s)
+	}
+	if rng.IntN(2) == 0 {
+		parts = append(parts, schedule.Part{Schedule: s, Stream: int32(rng.IntN(2))})
+		if rng.IntN(2) == 0 {
+			parts[1].After = []int{0}
+		}
+	}
+	return partsOf(t, s.Spec.Ranks, parts...)
 }

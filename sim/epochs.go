@@ -64,13 +64,17 @@ type epoch struct {
 // partEnd holds when the first and the last lane of a part have ended on a rank.
 type partEnd struct{ first, last unit.Time }
 
-// inEpochs simulates a schedule epoch by epoch. It returns nil if that is of no use.
+// inEpochs simulates a schedule epoch by epoch. It returns nil if that is of no use, such as where
+// one epoch has most of all parts.
 func inEpochs(s *schedule.Schedule, env *model.Env, withParts bool) (*model.Totals, []Busy) {
 	c := newChain(s, env, withParts)
 	if c == nil {
 		return nil, nil
 	}
 	borders := append(s.Barriers(), len(c.parts))
+	if longestEpoch(borders) > len(c.parts)/2 {
+		return nil, nil
+	}
 	for from, next, width := 0, 0, 1; from < len(c.parts); {
 		to := borders[min(next+width, len(borders))-1]
 		p, fresh := c.epoch(from, to)
@@ -90,6 +94,15 @@ func inEpochs(s *schedule.Schedule, env *model.Env, withParts bool) (*model.Tota
 		from, next, width = to, min(next+width, len(borders)), 1
 	}
 	return c.finished()
+}
+
+// longestEpoch returns how many parts are in the longest epoch.
+func longestEpoch(borders []int) (most int) {
+	from := 0
+	for _, to := range borders {
+		most, from = max(most, to-from), to
+	}
+	return most
 }
 
 // wastedShare bounds the parts that may be simulated without use: one of so many.
@@ -125,30 +138,6 @@ func newChain(s *schedule.Schedule, env *model.Env, withParts bool) *chain {
 	c.of = make([]piece, len(c.parts))
 	return c
 }
-
-// launched reports whether every lane of a schedule begins with a launch, so that brackets hold all
-// its steps. It is false if a launch is shared.
-func launched(s *schedule.Schedule) bool {
-	var step schedule.Step
-	for rank := range s.RepresentativeRanks() {
-		p := s.Program(rank)
-		for lane := range p.Lanes() {
-			at := p.Walk(lane)
-			if at.Done() {
-				continue
-			}
-			if p.Load(&at, &step); step.Launch == nil {
-				return false
-			}
-		}
-	}
-	return !s.AnyStep(func(step *schedule.Step) bool {
-		return step.Launch != nil && sharesLaunch(step.Launch)
-	})
-}
-
-// sharesLaunch reports whether the host launches a bracket together with others.
-func sharesLaunch(l *schedule.Launch) bool { return l.Graph != 0 || l.Together != 0 }
 
 // formOf returns a number for a schedule, the same for schedules that do the same.
 func (c *chain) formOf(s *schedule.Schedule) int {

@@ -56,6 +56,9 @@ func Classes(s *schedule.Schedule, env *Env) int { return fold.Classes(s, env) }
 // MostFolded bounds the sub-steps of a trace of classes.
 const MostFolded = fold.MostRecords
 
+// TooLate is the error of a run that takes longer than Env.Until.
+type TooLate = model.TooLate
+
 // NotFolded is the error of a schedule whose ranks cannot be proven to do the same.
 type NotFolded = fold.NotFolded
 

@@ -51,6 +51,7 @@ type Result struct {
 //
 // Errors are: an Env that is not valid; a *NotFolded or a *NotSwept, where the engine of the
 // options cannot simulate the schedule; a *StallError; with faults a *Hang or a *FaultError; a
+// *TooLate, if it takes longer than Env.Until, unless the engine has found the end all the same; a
 // *schedule.Violation, for a message that no
 // step receives; multimem without a switch that does it; and a time beyond unit.Forever.
 func Run(s *schedule.Schedule, env Env, o Options) (*Result, error) {

@@ -9,15 +9,10 @@ import (
 	"collsim/unit"
 )
 
-// Span is a time in which something of a lane moves. A message to it or from it is in flight: from
-// when its first byte crosses its first link until it has arrived. Or a step of the lane works on
-// the bytes before or after: its overhead, additions and copies. Kernels do not count.
-type Span struct {
-	From, To unit.Time
-	// Peer is the rank that kept the span from beginning sooner: the sender of the message, or the
-	// rank that had to free a slot; −1: none but the lane's own rank.
-	Peer int32
-}
+// Span is a time in which something of a lane moves.
+type Span = model.Moving
+
+func span(from, to unit.Time, peer int32) Span { return Span{From: from, To: to, Peer: peer} }
 
 // Unit is the lanes of a rank that execute one part of a composed schedule, or all lanes of a rank
 // for any other schedule.
@@ -53,7 +48,7 @@ func Of(log *model.Log, sharing model.Sharing) *Activity {
 	f.Aside = make([][]Span, len(f.Units))
 	for i := range log.Steps {
 		if s := &log.Steps[i]; !s.Computes && s.Done > s.Start {
-			add(&f.Lanes[s.Lane], Span{s.Start, s.Done, f.cause(s)})
+			model.AddMoving(&f.Lanes[s.Lane], span(s.Start, s.Done, f.cause(s)))
 		}
 	}
 	for i := range log.Messages {
@@ -68,20 +63,14 @@ func (a *Activity) Of(unit int) []Span {
 	return Union(append(slices.Clone(a.Lanes[u.First:u.First+u.Lanes]), a.Aside[unit])...)
 }
 
-// precedes orders spans by their begin. Of those that begin at one time, one with a peer is first,
-// and the peer that is kept when they are joined.
-func (s Span) precedes(t Span) bool {
-	return s.From < t.From || s.From == t.From && uint32(s.Peer) < uint32(t.Peer)
-}
-
 // Union joins spans that overlap or touch. A joined span has the peer of its first.
 func Union(lists ...[]Span) []Span {
 	all := slices.Concat(lists...)
 	slices.SortFunc(all, func(a, b Span) int {
 		switch {
-		case a.precedes(b):
+		case a.Precedes(b):
 			return -1
-		case b.precedes(a):
+		case b.Precedes(a):
 			return 1
 		}
 		return 0
@@ -116,12 +105,12 @@ func Pauses(spans []Span, from, to unit.Time) []Span {
 	var pauses []Span
 	for _, s := range spans {
 		if until := min(s.From, to); until > from {
-			pauses = append(pauses, Span{from, until, s.Peer})
+			pauses = append(pauses, span(from, until, s.Peer))
 		}
 		from = max(from, s.To)
 	}
 	if from < to {
-		pauses = append(pauses, Span{from, to, -1})
+		pauses = append(pauses, span(from, to, -1))
 	}
 	return pauses
 }
@@ -132,18 +121,6 @@ type finder struct {
 	log    *model.Log
 	isFIFO bool
 	unitOf map[[2]int32]int // by rank and part; nil: not needed yet
-}
-
-// add adds a span to a list in which most are in order: it prolongs the last one if it can.
-func add(list *[]Span, s Span) {
-	if s.From >= s.To {
-		return
-	}
-	if n := len(*list) - 1; n >= 0 && !s.precedes((*list)[n]) && s.From <= (*list)[n].To {
-		(*list)[n].To = max((*list)[n].To, s.To)
-		return
-	}
-	*list = append(*list, s)
 }
 
 // message adds the flight of a message to the lanes at both ends. A record of a request, or of a
@@ -158,7 +135,7 @@ func (f *finder) message(m *model.MessageRecord) {
 	switch {
 	case m.Arrived == 0:
 		if (m.Pacer == model.CopyPace || m.Pacer == model.EngineCopy) && !s.Computes {
-			add(&f.Lanes[s.Lane], Span{m.Since, s.End, f.cause(s)}) // over its own memory
+			model.AddMoving(&f.Lanes[s.Lane], span(m.Since, s.End, f.cause(s))) // over its own memory
 		}
 	case m.To >= 0:
 		if m.By >= 0 && !m.ByLeft {
@@ -167,19 +144,19 @@ func (f *finder) message(m *model.MessageRecord) {
 				from = f.begins(&log.Messages[answer.By])
 			case model.AnsweredLate: // the receiver's lane had not begun
 				from = f.begins(answer)
-				add(&f.Lanes[s.Lane], Span{from, m.Arrived, f.other(f.rankOf(m.To), s.Lane)})
+				model.AddMoving(&f.Lanes[s.Lane], span(from, m.Arrived, f.other(f.rankOf(m.To), s.Lane)))
 			}
 		}
-		add(&f.Lanes[s.Lane], Span{from, m.Arrived, f.cause(s)})
+		model.AddMoving(&f.Lanes[s.Lane], span(from, m.Arrived, f.cause(s)))
 		to := log.Steps[m.To].Lane
-		add(&f.Lanes[to], Span{from, m.Arrived, f.other(rank, to)})
+		model.AddMoving(&f.Lanes[to], span(from, m.Arrived, f.other(rank, to)))
 	case m.Peers == 0: // the reply of a get
 		from = f.begins(&log.Messages[m.By])
-		add(&f.Lanes[s.Lane], Span{from, m.Arrived, f.cause(s)})
-		f.aside(m, s.Lane, Span{from, m.Arrived, rank})
+		model.AddMoving(&f.Lanes[s.Lane], span(from, m.Arrived, f.cause(s)))
+		f.aside(m, s.Lane, span(from, m.Arrived, rank))
 	default: // a silent put
-		add(&f.Lanes[s.Lane], Span{from, m.Arrived, f.cause(s)})
-		f.aside(m, s.Lane, Span{from, m.Arrived, rank})
+		model.AddMoving(&f.Lanes[s.Lane], span(from, m.Arrived, f.cause(s)))
+		f.aside(m, s.Lane, span(from, m.Arrived, rank))
 	}
 }
 
@@ -229,7 +206,7 @@ func (f *finder) aside(m *model.MessageRecord, lane int32, s Span) {
 	own := &f.log.Lanes[lane]
 	for _, rank := range f.log.Network.Others(m.Route, own.Rank) {
 		if i, there := f.unitOf[[2]int32{rank, own.Part}]; there {
-			add(&f.Aside[i], s)
+			model.AddMoving(&f.Aside[i], s)
 		}
 	}
 }

@@ -34,10 +34,7 @@ func newGPUs(e *engine) *gpus {
 	computes := e.rules.Schedule.AnyStep(func(s *schedule.Step) bool { return s.Kernel != nil })
 	for rank := range g.ranks {
 		r := &g.ranks[rank]
-		r.free, r.engines = make([]int64, device.SMs), make([]bool, device.CopyEngines)
-		for k := range r.free {
-			r.free[k] = model.WholeSM
-		}
+		r.smPlaces, r.engines = newPlaces(device.SMs), make([]bool, device.CopyEngines)
 		from := len(g.brackets)
 		parts := map[int32]int32{} // the bracket of a part's lanes
 		for i := e.first[rank]; i < e.first[rank+1]; i++ {

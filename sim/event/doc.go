@@ -55,9 +55,9 @@
 //	connections: connection.go message.go way.go
 //	links: link.go requests.go packet.go uncontended.go flow.go flowwatch.go forward.go
 //	ahead: stream.go backlog.go rendezvous.go multimem.go
-//	gpus: gpu.go brackets.go launch.go kernels.go gpuwatch.go
+//	gpus: places.go gpu.go brackets.go launch.go kernels.go gpuwatch.go
 //	lanes: lane.go step.go faults.go sizes.go repeat.go calls.go
-//	loop: engine.go loop.go progress.go stall.go hang.go period.go snapshot.go
+//	loop: engine.go loop.go partswatch.go progress.go stall.go hang.go period.go snapshot.go
 //	reading: expandrecord.go expandcount.go expandway.go expandwhy.go expandmessage.go
 //	  expandshare.go expandlane.go expand.go
 package event

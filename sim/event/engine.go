@@ -1,6 +1,7 @@
 package event
 
 import (
+	"errors"
 	"fmt"
 
 	"collsim/schedule"
@@ -11,14 +12,16 @@ import (
 // Run simulates a schedule in an environment that has been found valid for it. It writes what
 // happens to the log, unless that is nil; the log can then be opened or read. Errors are: a
 // *schedule.StallError; a *schedule.Violation, for a message that nobody receives; multimem without
-// a switch that does it; and a time beyond unit.Forever.
+// a switch that does it; a time beyond unit.Forever; and a *model.TooLate.
 func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, error) {
 	e := newEngine(s, env)
-	if e.findUncontended(); log != nil {
+	if e.findUncontended(); log != nil && !e.watchParts(log) {
 		e.startLog(log)
 	}
 	err := e.run()
-	if err != nil && e.links.isAhead() { // it names what is found first: of all there is, the earliest
+	var late *model.TooLate
+	isFound := err != nil && !errors.As(err, &late)
+	if isFound && e.links.isAhead() { // it names what is found first: of all there is, the earliest
 		e = newEngine(s, env)
 		err = e.run()
 	}
@@ -55,7 +58,7 @@ type Rest struct {
 // run leaves the machine.
 func RunOn(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, *Rest, error) {
 	e := newEngine(s, env)
-	if log != nil {
+	if log != nil && !e.watchParts(log) {
 		e.startLog(log)
 	}
 	if err := e.run(); err != nil {

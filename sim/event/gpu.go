@@ -17,17 +17,19 @@ type gpus struct {
 	ofLanes    []int32   // the brackets of each lane, in order
 	claims     flat.Pool[claim]
 	waves      flat.Pool[wave]
+	grids      model.Grids
 	due        flat.Heap[unit.Time] // what happens when: dueKind and item
 	dirty      []int32              // ranks that have places to give out, or somebody who wants them
 	changes    int64                // how often something was due or given out
 	e          *engine
-	isLaunched bool      // brackets are launched one by one
-	watch      *gpuWatch // nil: nobody asked
+	isLaunched bool          // brackets are launched one by one
+	watch      *gpuWatch     // nil: nobody asked
+	parts      partsObserver // likewise
 }
 
 // gpu holds the resources of a rank's GPU, and the claims that wait for them.
 type gpu struct {
-	free    []int64 // of each SM
+	smPlaces
 	waiting []int32 // claims, the first first
 	engines []bool  // copy engines: which are at work
 	copying []int32 // claims of copy engines, the first first
@@ -65,11 +67,12 @@ type bracket struct {
 	rank, lane        int32 // the first of its lanes
 	stream            int32
 	lanes, come, over int32 // lanes that are in it, that have come to begin it, that have ended
+	seen              bool  // its begin has been reported to a partsObserver
 	resident          bool  // its blocks stay from begin to end
 	places            int64 // that they take
 	perSM             int32
-	engine            int32        // the copy engine that it has
-	sms               []int32      // that its blocks are on
+	engine            int32 // the copy engine that it has
+	sms               taken
 	ready, ended      model.Moment // when the last lane has come, and has ended
 	content
 }
@@ -117,6 +120,9 @@ func (g *gpus) next() unit.Time {
 
 // observe has all that happens on GPUs reported to a watch.
 func (g *gpus) observe(w *gpuWatch) { g.watch = w }
+
+// observeParts has the begins of brackets and kernels reported.
+func (g *gpus) observeParts(o partsObserver) { g.parts = o }
 
 // isIdle reports whether nothing is due and nothing can be given out, and how often anything was.
 func (g *gpus) isIdle() (changes int64, isIdle bool) {

@@ -54,7 +54,7 @@ func TestOrderDoesNotMatterOnGPU(t *testing.T) {
 		require.Len(t, trace.Intervals, int(want.Steps))
 		require.Equal(t, want.Time, path[len(path)-1].To)
 		for _, r := range e.gpu.ranks {
-			for _, free := range r.free {
+			for _, free := range r.each() {
 				require.Equal(t, model.WholeSM, free, "all places are free again")
 			}
 			require.NotContains(t, r.engines, true)

@@ -31,10 +31,35 @@ var seen = [...]func(w *gpuWatch, i, j int32, at unit.Time){
 	smsChange: (*gpuWatch).smsChange,
 }
 
-// report reports to the observer of the GPUs what happens at a time.
+// report reports to the observers of the GPUs what happens at a time.
 func (g *gpus) report(what gpuHappening, i, j int32, at unit.Time) {
 	if w := g.watch; w != nil {
 		seen[what](w, i, j, at)
+	}
+	if g.parts != nil {
+		g.reportPart(what, i, j, at)
+	}
+}
+
+// partsObserver is notified when brackets and kernels of parts begin.
+type partsObserver interface {
+	bracketBegins(first int32, at unit.Time) // whose first lane this is
+	kernelBegins(lane int32, at unit.Time)
+}
+
+// reportPart reports to an observer of parts. A kernel outside of brackets is one of its own.
+func (g *gpus) reportPart(what gpuHappening, i, j int32, at unit.Time) {
+	switch what {
+	case bracketBegins:
+		if b := &g.brackets[j]; !b.seen {
+			b.seen = true
+			g.parts.bracketBegins(g.e.first[b.rank]+b.Lane, at)
+		}
+	case kernelBegins:
+		if g.lanes[i].open < 0 {
+			g.parts.bracketBegins(i, at)
+		}
+		g.parts.kernelBegins(i, at)
 	}
 }
 
@@ -247,7 +272,7 @@ func (w *gpuWatch) smsChange(rank, _ int32, at unit.Time) {
 		return
 	}
 	n := int32(0)
-	for _, f := range w.e.gpu.ranks[rank].free {
+	for _, f := range w.e.gpu.ranks[rank].each() {
 		if f < model.WholeSM {
 			n++
 		}

@@ -10,8 +10,8 @@ import (
 type wave struct {
 	claim   int32 // −1: of a kernel whose bracket has places
 	lane    int32
-	sms     []int32 // that its blocks are on
-	limit   uint64  // the cap of its flow
+	sms     taken
+	limit   uint64 // the cap of its flow
 	takes   unit.Time
 	ends    unit.Time // no sooner: its arithmetic
 	message int32     // its flow, −1 for none
@@ -21,7 +21,7 @@ type wave struct {
 // newWave adds a wave.
 func (g *gpus) newWave(w wave) int32 {
 	i := g.waves.Take()
-	w.sms = append(g.waves.At(i).sms[:0], w.sms...)
+	w.sms.on = g.waves.At(i).sms.on // for its room
 	*g.waves.At(i) = w
 	return i
 }
@@ -53,9 +53,8 @@ func (g *gpus) dispatches(i int32) bool {
 		b := &g.brackets[x.open]
 		mark, who.Priority, who.Order = b.mark, e.rules.Priority(b.mark), b.Order
 	}
-	op := *s.Kernel
 	x.claim = g.claims.Put(claim{Claim: who, bracket: -1, lane: i, rank: l.rank, ready: at,
-		perSM: e.rules.PerSM(mark), grid: e.rules.GridOf(l.rank, &op, mark)})
+		perSM: e.rules.PerSM(mark), grid: g.grids.Of(&e.rules, l.rank, s.Kernel, mark)})
 	l.waits = forPlaces
 	g.report(kernelReady, i, 0, at.T)
 	g.at(at.T, claimComes, x.claim)
@@ -64,7 +63,7 @@ func (g *gpus) dispatches(i int32) bool {
 
 // needsPlaces reports whether a kernel takes any time.
 func (g *gpus) needsPlaces(c *claim) bool {
-	return c.grid.Blocks > 0 && (c.grid.Time > 0 || c.grid.Starts() || g.moves(&c.grid))
+	return c.grid.Blocks > 0 && (c.grid.Time > 0 || c.grid.Starts() || g.moves(&c.grid.Grid))
 }
 
 // moves reports whether a kernel's blocks cross the memory.
@@ -80,9 +79,8 @@ func (g *gpus) placeGrid(number int32, now unit.Time) bool {
 	}
 	r, left := &g.ranks[c.rank], c.grid.Blocks-c.placed
 	w := g.newWave(wave{claim: number, lane: c.lane, message: -1})
-	sms := model.Place(r.free, model.BlockShare(c.perSM), left, g.waves.At(w).sms)
-	n := int64(len(sms))
-	if g.waves.At(w).sms = sms; n == 0 {
+	n := r.take(model.BlockShare(c.perSM), left, &g.waves.At(w).sms)
+	if n == 0 {
 		g.waves.Drop(w)
 		return false
 	}
@@ -90,10 +88,11 @@ func (g *gpus) placeGrid(number int32, now unit.Time) bool {
 		g.beginKernel(number, now)
 		c = g.claims.At(number)
 	}
-	takes, bytes := c.grid.Wave(c.placed, n)
+	takes, bytes := c.grid.WaveAt(c.waves, c.placed, n)
 	g.waves.At(w).takes = takes
 	c.placed += n
 	c.running++
+	c.waves++
 	g.addFlow(w, bytes)
 	g.beginWave(w, now)
 	return n == left
@@ -178,11 +177,7 @@ func (g *gpus) endWave(number int32, now unit.Time) {
 	g.report(blocksEnd, number, 0, now)
 	if claim >= 0 {
 		c := g.claims.At(claim)
-		r := &g.ranks[c.rank]
-		share := model.BlockShare(c.perSM)
-		for _, k := range w.sms {
-			r.free[k] += share
-		}
+		g.ranks[c.rank].give(model.BlockShare(c.perSM), &w.sms)
 		g.markDirty(c.rank)
 	}
 	g.waves.Drop(number)
@@ -261,10 +256,9 @@ func (g *gpus) engage(i int32) {
 		g.at(d, flowBegins, m)
 	case s.Kernel != nil && s.OpaqueTime() == 0:
 		b := &g.brackets[x.open]
-		op := *s.Kernel
-		grid := e.rules.GridOf(l.rank, &op, b.mark)
+		grid := g.grids.Of(&e.rules, l.rank, s.Kernel, b.mark)
 		takes, n := grid.Resident(b.places)
-		if !g.moves(&grid) {
+		if !g.moves(&grid.Grid) {
 			n = 0
 		}
 		w := g.newWave(wave{claim: -1, lane: i, takes: takes, message: -1})

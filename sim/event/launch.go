@@ -128,16 +128,14 @@ func (g *gpus) endBracket(number int32, now unit.Time) {
 	b := &g.brackets[number]
 	g.report(bracketOver, number, 0, now)
 	r, share := &g.ranks[b.rank], model.BlockShare(b.perSM)
-	for _, k := range b.sms {
-		r.free[k] += share
-	}
-	if len(b.sms) > 0 || b.engine >= 0 {
+	r.give(share, &b.sms)
+	if b.sms.isAny() || b.engine >= 0 {
 		g.markDirty(b.rank)
 	}
 	if b.engine >= 0 {
 		r.engines[b.engine] = false
 	}
-	b.sms = nil
+	b.sms = taken{}
 }
 
 // claim is a bracket that wants its places, or a copy engine, or a kernel that wants some for the
@@ -148,9 +146,10 @@ type claim struct {
 	lane    int32
 	rank    int32
 	perSM   int32
-	grid    model.Grid
+	grid    *model.KeptGrid
 	placed  int64 // blocks of the grid, so far
 	running int32 // waves
+	waves   int   // begun so far
 	ready   model.Moment
 	begun   bool
 }
@@ -243,10 +242,10 @@ func (g *gpus) seat(number int32, now unit.Time) bool {
 		return g.placeGrid(number, now)
 	}
 	b := &g.brackets[c.bracket]
-	if model.Room(r.free, share) < b.places {
+	if model.Room(r.each(), share) < b.places {
 		return false
 	}
-	b.sms = model.Place(r.free, share, b.places, nil)
+	r.take(share, b.places, &b.sms)
 	g.grant(number, now)
 	return true
 }

@@ -31,6 +31,8 @@ func (e *engine) run() error {
 		switch {
 		case now == never:
 			return e.ended()
+		case e.rules.Until > 0 && now > e.rules.Until && !e.lanes.areOver():
+			return &model.TooLate{Until: e.rules.Until} // of a lane that waits for this, or later
 		case onlyLinks:
 			e.carry(e.links.next())
 		default:

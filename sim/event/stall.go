@@ -105,7 +105,7 @@ func (g *gpus) holder(i int32) int32 {
 		if open < 0 || other == i || e.lanes.at(other).waits == forEver {
 			continue
 		}
-		if b := &g.brackets[open]; wantsEngine && b.engine >= 0 || !wantsEngine && len(b.sms) > 0 {
+		if b := &g.brackets[open]; wantsEngine && b.engine >= 0 || !wantsEngine && b.sms.isAny() {
 			return other
 		}
 	}

@@ -49,8 +49,8 @@
 //	time: moment.go tie.go
 //	environment: network.go orbits.go fault.go env.go cutting.go
 //	rules: rules.go eager.go gpu.go
-//	kernels: grid.go tiling.go cache.go cut.go
+//	kernels: grid.go grids.go tiling.go cache.go cut.go
 //	links: fifo.go fluid.go multimem.go
 //	rates: fairrates.go drain.go maxmin.go incremental.go sortedshares.go balance.go
-//	results: totals.go log.go detail.go counter.go
+//	results: totals.go parttimes.go log.go detail.go counter.go
 package model

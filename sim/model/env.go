@@ -33,6 +33,9 @@ type Env struct {
 	Slowdown []unit.Share
 	// Faults holds what goes wrong on ranks, by time; a run with faults is that of package event.
 	Faults []Fault
+	// Until is the time after which nobody wants to know the rest: a run that takes longer may end
+	// with a *TooLate. 0: there is none.
+	Until unit.Time
 	// FreeCompute makes compute steps cost nothing but the overhead, for what-if questions.
 	FreeCompute bool
 	// Orbits are those of Graph, for a folded schedule; its ranks stand for those of Graph.
@@ -41,6 +44,12 @@ type Env struct {
 	// simulate every rank; nil is not called. An engine that begins anew counts anew.
 	Progress func(steps int64)
 }
+
+// TooLate says that a run takes longer than Env.Until.
+type TooLate struct{ Until unit.Time }
+
+// Error formats the error in one line.
+func (e *TooLate) Error() string { return fmt.Sprintf("it takes more than %v", e.Until) }
 
 // Sharing is the rule by which messages share a link.
 type Sharing uint8

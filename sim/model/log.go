@@ -31,6 +31,11 @@ type Log struct {
 	Alike   int32
 	Repeats []RepeatRecord
 
+	// OfParts asks for the times of parts and nothing else. An engine that finds them during the
+	// run sets Parts, and writes no records.
+	OfParts bool
+	Parts   []PartTimes // by rank and lane
+
 	later func() Records // makes index; nil if the log is complete or open
 	index Records        // gives records that are not written yet
 }
