@@ -13,7 +13,6 @@ import (
 
 	"collsim/collective"
 	"collsim/formats/measured"
-	"collsim/internal/tier"
 	"collsim/machine"
 	"collsim/run"
 	"collsim/unit"
@@ -62,7 +61,6 @@ func figureOf(f *run.NCCLFit, name string) string {
 // found from those of another one, and what a process for all GPUs takes: they predict another
 // collective, which they have not seen.
 func TestFitNCCLFinds(t *testing.T) {
-	tier.Once(t)
 	of := machineNamed(t, "dgx-a100")
 	mine, err := of.With("mine", "mine", []machine.Figure{
 		{Name: "ring_ll", Is: "base 9 us, nvlink 700 ns", Source: "mine"},
@@ -102,7 +100,6 @@ func TestFitNCCLFinds(t *testing.T) {
 // reduce_scatter of the same machine, by NCCL and by our ring: it took 109.3, 152.8 and 352.1 us.
 // Before, what was calibrated for abstract networks gave nccl:auto 145.6, 449.9 and 397.5 us.
 func TestFitNCCLOfThePublished(t *testing.T) {
-	tier.Once(t)
 	var tables []*measured.Table
 	for _, kind := range []string{"allreduce", "allgather"} {
 		text, err := os.ReadFile(dgx + kind + ".csv")

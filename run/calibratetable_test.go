@@ -10,7 +10,6 @@ import (
 
 	"collsim/collective"
 	"collsim/formats/measured"
-	"collsim/internal/tier"
 	"collsim/report"
 	"collsim/run"
 	"collsim/unit"
@@ -206,7 +205,6 @@ func TestFitTableOfOthers(t *testing.T) {
 // TestFitTableOfOurs: what collsim writes is read back, whatever the form, and is the network that
 // was simulated.
 func TestFitTableOfOurs(t *testing.T) {
-	tier.Once(t)
 	s := loadText(t, "[topology]\npreset = \"switch\"\nranks = 8\nbandwidth = \"50 GB/s\"\n"+
 		"latency = \"2.5 us\"\n[[collective]]\nkind = \"all_gather\"\nalgorithm = \"ring\"\n"+
 		"bytes = { from = \"8 KiB\", to = \"64 MiB\", factor = 2 }\ndtype = \"uint8\"\n[benchmark]\n")

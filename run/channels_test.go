@@ -88,7 +88,6 @@ device.preset = %q
 // TestChannelsOfNodes: on nodes with several NICs a default takes all of them, and an algorithm
 // that cannot, or is told not to, is said to leave some idle.
 func TestChannelsOfNodes(t *testing.T) {
-	tier.Once(t)
 	for _, c := range []struct {
 		kind, algorithm, device, more string
 		channels                      int

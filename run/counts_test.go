@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"collsim/internal/tier"
 	"collsim/sim"
 )
 
@@ -86,7 +85,6 @@ func TestClasses(t *testing.T) {
 // TestCountsAreThoseOfARun holds what check counts against what a run counts, where a run sends
 // more than messages of equal blocks: multimem of NVLS and SHARP, puts, blocks of given sizes.
 func TestCountsAreThoseOfARun(t *testing.T) {
-	tier.Once(t)
 	for _, name := range []string{"four-dgx", "collnet", "sharp", "dispatch", "experts",
 		"own-schedule", "mlp", "moe", "profile"} {
 		s, err := Load("example:"+name, nil, LoadOptions{Set: []string{"check.numbers=false",

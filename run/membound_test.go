@@ -29,7 +29,6 @@ const (
 // TestMemoryBound: no kind of run holds more than check says: twice what is live, since the
 // collector lets the heap double, and what a process has that does nothing.
 func TestMemoryBound(t *testing.T) {
-	tier.Once(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	const process = 30 * unit.MiB
 	for name, text := range map[string]string{

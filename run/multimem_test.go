@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"collsim/internal/tier"
 	"collsim/run"
 	"collsim/unit"
 )
@@ -35,7 +34,6 @@ bytes = "256 MiB"
 // TestFastestBySwitch: where the switch of a node multicasts, NCCL takes NVLS and NVLSTree, and
 // they are the fastest of all; where it does not, NCCL takes a ring or a tree.
 func TestFastestBySwitch(t *testing.T) {
-	tier.Once(t)
 	for _, c := range []struct{ nodes, with, without string }{
 		{"1", "NVLS Simple, 16 of 16", "Ring Simple, 24 of 24"},
 		{"2", "NVLSTree Simple, 16 of 16", "Ring Simple, 16 of 16"},

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"collsim/internal/tier"
 	"collsim/run"
 )
 
@@ -14,7 +13,6 @@ import (
 // step is simulated, as for a trace, or whole periods of their loops are left out. What check
 // counts without a simulation is the same, too.
 func TestPeriodsOfNCCL(t *testing.T) {
-	tier.Once(t)
 	const text = `
 [topology]
 preset = "dgx-h100"

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/algos/nccl"
-	"collsim/internal/tier"
 	"collsim/unit"
 )
 
@@ -40,7 +39,6 @@ var tunedKinds = []string{"all_reduce", "all_gather", "reduce_scatter", "broadca
 // TestTunePasses: bounds rule out no choice that would be the best, and no choice takes less than
 // its bound: all of them are simulated, and the best is the same.
 func TestTunePasses(t *testing.T) {
-	tier.Once(t)
 	for _, test := range []struct {
 		kind  string
 		nodes int
@@ -137,7 +135,6 @@ func choose(list []pluginLine, kind string, bytes uint64, nodes, ranks int,
 // is best where that is written, else NCCL's own. And nccl:auto with that file takes the times that
 // were predicted. Of other kinds it finds NCCL's own choice.
 func TestTuneFile(t *testing.T) {
-	tier.Once(t)
 	dir := t.TempDir()
 	for _, nodes := range []int{1, 2} {
 		for _, kind := range tunedKinds[:5/nodes] {
@@ -224,7 +221,6 @@ func TestTuneFileOwn(t *testing.T) {
 // TestTuneFormats: RCCL's file keeps to Ring and Tree and leaves channels to it by −1; variables
 // are written where no size loses by them.
 func TestTuneFormats(t *testing.T) {
-	tier.Once(t)
 	s, list := tuningsOf(t, tuneText("all_reduce", 2, ""), []unit.Bytes{unit.MiB, 2 * unit.MiB,
 		64 * unit.MiB})
 	text, notes, err := s.WriteTuned(list, TuneFormats()[1], true)

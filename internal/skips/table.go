@@ -48,7 +48,6 @@ func (r *row) is(s *skip) bool {
 // table lists the tests that may be skipped.
 func table() []row {
 	return []row{
-		{``, `^the short tier tries it$`, nothing},
 		{`formats/arrays\.TestPython$`, `^left out: `, python},
 		{`kernel\.TestNumPy$`, `^left out: `, python},
 		{`reference\.TestNumPy$`, `^left out: `, python},

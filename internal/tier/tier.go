@@ -1,8 +1,6 @@
 // Package tier selects how much a test tries: a sample in the short tier (`go test ./...`),
-// everything in the long tier (`-tags long`), which .ci/run also runs. Tests without goroutines try
-// less under the race detector, which slows programs tenfold. .ci/run runs the long tier only of
-// packages whose test binary depends on the tag, and so on this package. The package must not know
-// what is tried.
+// everything in the long tier (`-tags long`), which .ci/run runs. Tests without goroutines try less
+// under the race detector, which slows programs tenfold. The package must not know what is tried.
 package tier
 
 import (
@@ -28,14 +26,6 @@ func Of[T any](short, full T) T {
 		return full
 	}
 	return short
-}
-
-// Once skips a test in the long tier that tries the same in both: .ci/run runs the short one first.
-func Once(t testing.TB) {
-	t.Helper()
-	if Long {
-		t.Skip("the short tier tries it")
-	}
 }
 
 // Raced returns the amount for this tier, or the least one under the race detector.
