@@ -75,9 +75,9 @@ type Algorithm struct {
 	Make func(spec collective.Spec, o Options, param func(name string) string) (*schedule.Schedule,
 		Pick, error)
 	// Grouped marks a call as a group of sends and receives, which the host issues one by one.
-	Grouped bool
-	// Ordered says that Plan uses Options.Rings, as Orders of the plan that it gets.
-	Ordered bool
+	Grouped  bool
+	Multimem bool // needs a switch that multicasts and reduces
+	Ordered  bool // Plan uses Options.Rings, as Orders of the plan that it gets
 	// Chooses returns the algorithm that carries out a collective in place of this one, with the
 	// options to apply it with; it gets the options and the values of this one's parameters. It
 	// replaces everything else but Picks. Its error says why there is none (an Unfit). It has

@@ -18,7 +18,7 @@
 // From below; a file uses names of its own layer and of those before it.
 //
 //	algorithms: network.go algorithm.go chosen.go param.go pick.go
-//	costs: cost.go closedform.go
+//	costs: cost.go closedform.go atleast.go
 //	ranks: common.go fold.go radix.go tree.go
 //	kinds: all_*.go barrier_*.go broadcast_*.go gather_*.go reduce_*.go scatter_*.go send_*.go
 //	  low_contention.go nvls.go nvls_pipelined.go circulant.go circulant_broadcast.go exchange.go

@@ -44,11 +44,12 @@ func switchReduces(spec collective.Spec) error {
 //
 // torch, multimem_all_reduce_; NCCL, symmetric kernel RSxLDMC_AGxSTMC; MSCCL++, nvls_zero_copy.
 var nvlsAllReduce = Algorithm{
-	Name:   "nvls",
-	Kinds:  []collective.Kind{collective.AllReduce},
-	About:  "rank r has the switch add up chunk r of all, and store the sum in all",
-	When:   "long vectors in a node whose switch multicasts and reduces",
-	Source: "torch multimem_all_reduce_; NCCL RSxLDMC_AGxSTMC; MSCCL++",
+	Name:     "nvls",
+	Kinds:    []collective.Kind{collective.AllReduce},
+	About:    "rank r has the switch add up chunk r of all, and store the sum in all",
+	When:     "long vectors in a node whose switch multicasts and reduces",
+	Source:   "torch multimem_all_reduce_; NCCL RSxLDMC_AGxSTMC; MSCCL++",
+	Multimem: true,
 	Plan: symmetricKernel(perRank, func(l *Lane) {
 		l.Multicast(l.Out(l.Rank), l.LoadReduce(l.In(l.Rank)))
 	}),
@@ -58,11 +59,12 @@ var nvlsAllReduce = Algorithm{
 //
 // torch, multimem_one_shot_all_reduce; NCCL, symmetric kernel AGxLLMC.
 var nvlsOneShotAllReduce = Algorithm{
-	Name:   "nvls-one-shot",
-	Kinds:  []collective.Kind{collective.AllReduce},
-	About:  "every rank has the switch add up all of the vector",
-	When:   "tiny vectors in a node whose switch reduces: no rank waits for another's store",
-	Source: "torch multimem_one_shot_all_reduce; NCCL AGxLLMC",
+	Name:     "nvls-one-shot",
+	Kinds:    []collective.Kind{collective.AllReduce},
+	About:    "every rank has the switch add up all of the vector",
+	When:     "tiny vectors in a node whose switch reduces: no rank waits for another's store",
+	Source:   "torch multimem_one_shot_all_reduce; NCCL AGxLLMC",
+	Multimem: true,
 	Plan: func(p *schedule.Plan, _ func(string) string) error {
 		p.Group = rotations(p.Spec.Ranks)
 		if err := switchReduces(p.Spec); err != nil {
@@ -91,11 +93,12 @@ var nvlsOneShotAllReduce = Algorithm{
 //
 // torch, multimem_all_gather_out; NCCL, symmetric kernel AllGather_STMC.
 var nvlsAllGather = Algorithm{
-	Name:   "nvls",
-	Kinds:  []collective.Kind{collective.AllGather},
-	About:  "every rank has the switch store its block in all ranks",
-	When:   "a node whose switch multicasts: each block leaves its rank once",
-	Source: "torch multimem_all_gather_out; NCCL AllGather_STMC",
+	Name:     "nvls",
+	Kinds:    []collective.Kind{collective.AllGather},
+	About:    "every rank has the switch store its block in all ranks",
+	When:     "a node whose switch multicasts: each block leaves its rank once",
+	Source:   "torch multimem_all_gather_out; NCCL AllGather_STMC",
+	Multimem: true,
 	Plan: symmetricKernel(func(int) int { return 1 }, func(l *Lane) {
 		l.Multicast(l.Out(l.Rank), l.Local(l.In(0)))
 	}),
@@ -105,11 +108,12 @@ var nvlsAllGather = Algorithm{
 //
 // NCCL, symmetric kernel ReduceScatter_LDMC.
 var nvlsReduceScatter = Algorithm{
-	Name:   "nvls",
-	Kinds:  []collective.Kind{collective.ReduceScatter},
-	About:  "every rank has the switch add up its block of all ranks",
-	When:   "a node whose switch reduces: each block comes to its rank once",
-	Source: "NCCL ReduceScatter_LDMC",
+	Name:     "nvls",
+	Kinds:    []collective.Kind{collective.ReduceScatter},
+	About:    "every rank has the switch add up its block of all ranks",
+	When:     "a node whose switch reduces: each block comes to its rank once",
+	Source:   "NCCL ReduceScatter_LDMC",
+	Multimem: true,
 	Plan: symmetricKernel(func(int) int { return 1 }, func(l *Lane) {
 		l.Combine([]schedule.Region{l.Out(0)}, nil, l.LoadReduce(l.In(l.Rank)))
 	}),
@@ -119,11 +123,12 @@ var nvlsReduceScatter = Algorithm{
 //
 // MSCCL++, gstore; NCCL's multicast store.
 var nvlsBroadcast = Algorithm{
-	Name:   "nvls",
-	Kinds:  []collective.Kind{collective.Broadcast},
-	About:  "the root has the switch store its vector in all ranks",
-	When:   "a node whose switch multicasts: the vector leaves the root once",
-	Source: "MSCCL++ gstore; multimem.st",
+	Name:     "nvls",
+	Kinds:    []collective.Kind{collective.Broadcast},
+	About:    "the root has the switch store its vector in all ranks",
+	When:     "a node whose switch multicasts: the vector leaves the root once",
+	Source:   "MSCCL++ gstore; multimem.st",
+	Multimem: true,
 	Plan: func(p *schedule.Plan, _ func(string) string) error {
 		p.Lane = func(l *schedule.Lane) {
 			l.Barrier()

@@ -18,12 +18,13 @@ import (
 //
 // MSCCL++, allreduce_nvls_block_pipeline.
 var nvlsPipelinedAllReduce = Algorithm{
-	Name:   "nvls-pipelined",
-	Kinds:  []collective.Kind{collective.AllReduce},
-	About:  "segments are copied in, added up and stored by the switch, and copied out, at once",
-	When:   "long vectors in ordinary memory of a node whose switch multicasts and reduces",
-	Source: "MSCCL++ allreduce_nvls_block_pipeline",
-	Params: segmented("512KiB"),
+	Name:     "nvls-pipelined",
+	Kinds:    []collective.Kind{collective.AllReduce},
+	About:    "segments are copied in, added up and stored by the switch, and copied out, at once",
+	When:     "long vectors in ordinary memory of a node whose switch multicasts and reduces",
+	Source:   "MSCCL++ allreduce_nvls_block_pipeline",
+	Params:   segmented("512KiB"),
+	Multimem: true,
 	Plan: func(p *schedule.Plan, param func(string) string) (err error) {
 		if err = switchReduces(p.Spec); err != nil {
 			return err

@@ -137,6 +137,28 @@ func problem(kind collective.Kind, args []datadriven.CmdArg) (
 	return spec, o, nil
 }
 
+// TestFurtherIsDescribed: each of Further says what it does, when to use it, where it comes from,
+// and, where a cost is published that no parameter changes, a formula of it.
+func TestFurtherIsDescribed(t *testing.T) {
+	names := map[string]bool{}
+	for _, a := range algos.Further() {
+		require.NotEmpty(t, a.About, a.Name)
+		require.NotEmpty(t, a.When, a.Name)
+		require.NotEmpty(t, a.Source, a.Name)
+		_, err := a.CostOf(specOf(a.Kinds[0], 8, 64), algos.Options{})
+		if err == nil && a.Cost != nil {
+			require.NotEmpty(t, a.Formula, a.Name)
+		}
+		for _, kind := range a.Kinds {
+			key := kind.String() + " " + a.Name
+			require.False(t, names[key], "%s: it is there twice", key)
+			names[key] = true
+			_, err := algos.FindIn(algos.Table(), kind, a.Name)
+			require.Error(t, err, "%s: Table has it, too", key)
+		}
+	}
+}
+
 func TestTable(t *testing.T) {
 	last := ""
 	for _, a := range algos.Table() {

@@ -8,7 +8,8 @@ import (
 	"collsim/collective"
 )
 
-// Table lists the algorithms that stand for a kind, by the first of their kinds and then by name.
+// Table lists the best known algorithms, by the first of their kinds and then by name. Of equally
+// fast ones, a search takes the first of Table, and then of Further.
 func Table() []Algorithm {
 	return []Algorithm{
 		binomialAllReduce,
@@ -60,8 +61,7 @@ func Table() []Algorithm {
 	}
 }
 
-// Further lists algorithms that are used by name alone: no search over a kind's algorithms tries
-// them. They are in the order of Table.
+// Further lists the other algorithms, in the order of Table.
 func Further() []Algorithm {
 	return slices.Concat(furtherOfAll(), furtherRooted(), furtherExchanges())
 }
@@ -171,6 +171,11 @@ func furtherExchanges() []Algorithm {
 // ForKind lists the algorithms of a kind in Table, by name.
 func ForKind(k collective.Kind) []Algorithm {
 	return slices.DeleteFunc(Table(), func(a Algorithm) bool { return !a.Does(k) })
+}
+
+// FurtherFor lists the algorithms of a kind in Further, by name.
+func FurtherFor(k collective.Kind) []Algorithm {
+	return slices.DeleteFunc(Further(), func(a Algorithm) bool { return !a.Does(k) })
 }
 
 // Find returns the algorithm of a kind with a name; "-" and "_" are the same. If there is none, the

@@ -25,12 +25,18 @@ func TestFastest(t *testing.T) {
 		for _, c := range r.Candidates {
 			names[c.Algorithm.Name] = true
 		}
-		require.Len(t, names, len(algos.ForKind(r.Point.Spec.Kind)))
+		kind := r.Point.Spec.Kind
+		require.Len(t, names, len(algos.ForKind(kind))+len(algos.FurtherFor(kind)))
 		least, winner := unit.Forever, ""
 		for _, c := range r.Candidates {
 			named := load(t, "s.toml", small, "collective.bytes="+size, "topology.ranks=6",
 				"collective.algorithm="+c.Algorithm.String())
-			if c.Why != "" {
+			switch {
+			case c.AtLeast > 0:
+				require.Greater(t, c.AtLeast, r.Time)
+				require.LessOrEqual(t, c.AtLeast, runAll(t, named).Results[0].Time)
+				continue
+			case c.Why != "":
 				require.Equal(t, unit.Time(-1), c.Time)
 				_, err := named.Run(context.Background(), run.RunOptions{})
 				require.ErrorContains(t, err, c.Why)

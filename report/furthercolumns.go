@@ -152,6 +152,7 @@ func candidateFields() fields[run.Candidate] {
 			func(c *c, v Value) { c.Algorithm = algorithmOf(v.text) }),
 		naturalField("time_ps", func(c *c) *unit.Time { return &c.Time }),
 		textField("why", func(c *c) *string { return &c.Why }),
+		wholeField("at_least_ps", func(c *c) *unit.Time { return &c.AtLeast }).ifSet(),
 	}
 }
 

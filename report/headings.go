@@ -106,18 +106,19 @@ func headingPicked(r *run.Result) string {
 	return heading(r) + ", as " + r.Picked.String()
 }
 
-// choice says from how many candidates an algorithm was chosen; empty if it was not chosen.
+// choice says from how many algorithms that can do it one was chosen; empty if it was not chosen.
 func choice(r *run.Result) string {
 	if r.Candidates == nil {
 		return ""
 	}
-	ran := 0
+	var names []string
 	for _, c := range r.Candidates {
-		if c.Time >= 0 {
-			ran++
+		can := c.Time >= 0 || c.AtLeast > 0
+		if can && !slices.Contains(names, c.Algorithm.Name) {
+			names = append(names, c.Algorithm.Name)
 		}
 	}
-	return fmt.Sprintf(", the fastest of %d", ran)
+	return fmt.Sprintf(", the fastest of %d", len(names))
 }
 
 // extras names whatever else distinguishes results: in place, swept keys, the gradient.

@@ -140,7 +140,7 @@ func (s *Scenario) Run(ctx context.Context, o RunOptions) (report *Report, err e
 		return nil, report.nothing()
 	}
 	if err == nil {
-		report.Programs, err = s.runPrograms(ctx, o)
+		report.Programs, err = s.runPrograms(ctx, o, c.known)
 	}
 	if err != nil && !errors.Is(err, ctx.Err()) && none && len(report.Programs) == 0 {
 		return nil, err

@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/algos"
+	"collsim/collective"
 	"collsim/run"
 )
 
@@ -131,6 +134,9 @@ numbers = false
 // TestCallsAreBound: no call of a loop takes longer than one alone, nor less than what it moves
 // takes on the links that must carry it, whatever the kind; where no floor of a host is in the
 // way.
+//
+// That is so of the best known algorithms. Of others it is not: with a call every time on a switch,
+// ranks of butterfly get out of step and then share links.
 func TestCallsAreBound(t *testing.T) {
 	for _, network := range []string{
 		"preset = \"switch\"\nranks = 6\nbandwidth = \"50 GB/s\"\nlatency = \"1 us\"",
@@ -147,7 +153,7 @@ func TestCallsAreBound(t *testing.T) {
 			}
 			text := "[topology]\n" + network + "\n[device]\npreset = \"ideal\"\noverhead = \"1 us\"\n" +
 				"[check]\nproof = false\nnumbers = false\n[benchmark]\n[[collective]]\nkind = \"" + kind +
-				"\"\nalgorithm = \"all\"\n" + size
+				"\"\nalgorithm = [" + bestKnown(t, kind) + "]\n" + size
 			for _, r := range benched(t, text) {
 				require.Empty(t, r.Calls.Off)
 				slack := r.Time / 10_000 // ranks fall out of step
@@ -253,4 +259,15 @@ bytes = ["10 KB", "1 MiB"]
 	require.Equal(t, want, calls(run.RunOptions{Trace: true, Links: true}))
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	require.Equal(t, want, calls(run.RunOptions{}))
+}
+
+// bestKnown lists the algorithms of algos.Table that do a kind, but for those that need nodes.
+func bestKnown(t *testing.T, kind string) string {
+	k, err := collective.ParseKind(kind)
+	require.NoError(t, err)
+	var names []string
+	for _, a := range algos.ForKind(k) {
+		names = append(names, strconv.Quote(a.Name))
+	}
+	return strings.Join(names, ", ")
 }

@@ -6,6 +6,7 @@ import (
 	"collsim/algos"
 	"collsim/collective"
 	"collsim/formats"
+	"collsim/program"
 	"collsim/scenarios"
 	"collsim/schedule"
 	"collsim/sim"
@@ -22,6 +23,13 @@ type made struct {
 	ranBy sim.Options
 	// another makes the schedule for another count, where that is not what Scenario.build does.
 	another func(spec collective.Spec) (*schedule.Schedule, error)
+	program *lowering // of a program, in place of all else
+}
+
+// lowering is a program that has been lowered, and what its calls are done by, by name.
+type lowering struct {
+	*program.Lowered
+	chosen map[string]scenarios.Algorithm
 }
 
 // member is a schedule that a number of teams execute, each on its own ranks.
@@ -120,6 +128,9 @@ func (s *Scenario) build(p *scenarios.Point, spec collective.Spec,
 	}
 	if why := noLibrary(p, a); why != "" {
 		return nil, &illegal{errors.New(why)}
+	}
+	if err := multimemOn(p, spec, found); err != nil {
+		return nil, &illegal{err}
 	}
 	o := optionsOn(p, a, found)
 	if o.Network, err = networkOf(s, p, spec.Ranks, found); err != nil {

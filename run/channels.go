@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"collsim/algos"
 	"collsim/collective"
 	"collsim/device"
 	"collsim/scenarios"
@@ -97,7 +98,12 @@ func (s *Scenario) withChannels(p *scenarios.Point, a scenarios.Algorithm) scena
 	c := &s.channels
 	c.Lock()
 	defer c.Unlock()
-	key := channelKey{p.Topology, fmt.Sprint(d.LaneRate, d.Channels, d.GPU.SMs, p.Spec.Kind, a, team)}
+	o := options(a)
+	o.Params = slices.DeleteFunc(slices.Clone(o.Params), func(q algos.Param) bool {
+		return q.Name == "segment" // the usual one stands for all
+	})
+	key := channelKey{p.Topology, fmt.Sprint(d.LaneRate, d.Channels, d.GPU.SMs, p.Spec.Kind,
+		a.Name, o, team)}
 	if n, ok := c.known[key]; ok {
 		a.Channels = n
 		return a
@@ -110,7 +116,6 @@ func (s *Scenario) withChannels(p *scenarios.Point, a scenarios.Algorithm) scena
 		c.topology, c.graph = p.Topology, g
 	}
 	spec := largeSpec(p, len(team))
-	o := options(a)
 	if rings := ringsOn(p, found, wires); rings != nil {
 		o.Channels, o.Rings = wires, rings
 	}

@@ -27,6 +27,7 @@ type Candidate struct {
 	Algorithm scenarios.Algorithm
 	Time      unit.Time // −1 where it was left out
 	Why       string    // it was left out; else empty
+	AtLeast   unit.Time // what it takes at least, where it was left out as slower; else 0
 }
 
 // Skip is an algorithm that "all" stands for and that cannot do what a point asks.
@@ -36,7 +37,8 @@ type Skip struct {
 }
 
 // Algorithms lists the algorithms that a scenario may name: ours, and then those of libraries,
-// which begin with the library's name and a colon. "all" and "fastest" stand for algos.Table.
+// which begin with the library's name and a colon. "all" and "fastest" stand for those that are no
+// library's and are not made for a network.
 func Algorithms() []algos.Algorithm {
 	return slices.Clone(algorithms())
 }
@@ -46,10 +48,10 @@ var algorithms = sync.OnceValue(func() []algos.Algorithm {
 	return slices.Concat(ours(), nccl.Table(), openmpi.Table(), libraries.Table())
 })
 
-// ours lists those of Algorithms that are no library's.
-func ours() []algos.Algorithm {
+// ours is the table of those of Algorithms that are no library's, which nobody changes.
+var ours = sync.OnceValue(func() []algos.Algorithm {
 	return slices.Concat(algos.Table(), algos.Further(), synth.Table())
-}
+})
 
 // find returns the algorithm of a kind by its name: ours, or a library's where the name has a
 // prefix.
@@ -71,7 +73,7 @@ func standsFor(p *scenarios.Point) []scenarios.Algorithm {
 		return []scenarios.Algorithm{p.Algorithm}
 	}
 	var list []scenarios.Algorithm
-	for _, name := range namesOf(algos.Table(), p.Spec.Kind) {
+	for _, name := range names().Algorithms[p.Spec.Kind] {
 		a := p.Algorithm
 		a.Name = name
 		list = append(list, variants(p, a)...)
@@ -97,7 +99,7 @@ func (r *runner) choose(result *Result) (*made, error) {
 		}
 		return m, err
 	}
-	best, candidates, err := compareQuickly(r, p, list)
+	best, candidates, err := r.compare(p, list)
 	switch {
 	case err != nil:
 		return nil, err

@@ -137,7 +137,7 @@ func readFile(name string, limit unit.Bytes) ([]byte, error) {
 var names = sync.OnceValue(func() scenarios.Facts {
 	facts := scenarios.Facts{Algorithms: map[collective.Kind][]string{},
 		Libraries: map[collective.Kind][]string{}}
-	ours := len(algos.Table())
+	ours := len(algos.Table()) + len(algos.Further())
 	for _, kind := range collective.Kinds() {
 		facts.Algorithms[kind] = namesOf(algorithms()[:ours], kind)
 		facts.Libraries[kind] = namesOf(algorithms()[ours:], kind)

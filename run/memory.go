@@ -181,8 +181,12 @@ func (s *Scenario) affordable(do stages, workers int) (known asked, together int
 		together = max(1, min(together, int(s.Free.Bytes/max(t.peak(), 1))))
 	}
 	for _, p := range s.Programs {
-		if err := s.programFits(p, do); err != nil {
+		low, err := s.programFits(p, do)
+		if err != nil {
 			return nil, 0, err
+		}
+		if low != nil && len(s.Programs) == 1 { // of several, all would be held at once
+			known[p.Point] = &made{program: low}
 		}
 	}
 	return known, together, nil

@@ -2,11 +2,13 @@ package run
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
 	"collsim/algos"
 	"collsim/algos/nccl"
+	"collsim/collective"
 	"collsim/scenarios"
 )
 
@@ -78,6 +80,22 @@ func optionsOn(p *scenarios.Point, a scenarios.Algorithm, found algos.Algorithm)
 
 // multicasts reports whether the switches of every team's nodes multicast and reduce.
 func multicasts(p *scenarios.Point) bool { return everyTeam(p, p.Topology.Multicasts) }
+
+// multimemOn returns why the ranks of a point cannot do what an algorithm needs a switch for.
+func multimemOn(p *scenarios.Point, spec collective.Spec, found algos.Algorithm) error {
+	if !found.Multimem || spec.Ranks == 1 || spec.Empty() {
+		return nil
+	}
+	var err error
+	everyTeam(p, func(ranks []int, _ int) bool {
+		err = scenarios.Multimem(p.Topology, ranks)
+		return err == nil
+	})
+	if err != nil {
+		return fmt.Errorf("multimem needs a switch that does it: %w", err)
+	}
+	return nil
+}
 
 // aggregates reports whether the switches between every team's nodes multicast and reduce.
 func aggregates(p *scenarios.Point) bool { return everyTeam(p, p.Topology.Aggregates) }

@@ -114,9 +114,9 @@ func AllPoints(s *Scenario) []*scenarios.Point {
 
 // runPrograms carries the programs out, one after the other. It returns as soon as the context ends
 // or one fails, with the results of those before.
-func (s *Scenario) runPrograms(ctx context.Context, o RunOptions) (list []*ProgramResult,
-	err error) {
-	r := &runner{s: s, options: o, numbers: func(check func()) { check() }}
+func (s *Scenario) runPrograms(ctx context.Context, o RunOptions, known asked) (
+	list []*ProgramResult, err error) {
+	r := &runner{s: s, options: o, known: known, numbers: func(check func()) { check() }}
 	for _, p := range s.Programs {
 		var result *ProgramResult
 		if result, err = aside(ctx, func() (*ProgramResult, error) {
@@ -170,7 +170,7 @@ func (r *runner) carryProgram(p *scenarios.ProgramPoint) (*ProgramResult, error)
 	s := r.s
 	result := &ProgramResult{Point: p, Proof: Off, Numbers: Off}
 	r.byItself = nil
-	low, chosen, err := lowerFolded(r, p)
+	low, chosen, err := lowerOnce(r, p)
 	if err == nil && !p.Unplaced {
 		err = fits(p, &low.Memory)
 	}

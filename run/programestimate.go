@@ -21,7 +21,7 @@ const (
 // program is lowered with the first candidate that can carry out the call.
 func (s *Scenario) EstimateProgram(p *scenarios.ProgramPoint) (_ *Estimate, err error) {
 	defer func() { err = s.located(err) }()
-	e, err := s.estimateProgram(p, runs)
+	e, _, err := s.estimateProgram(p, runs)
 	if err != nil {
 		return nil, err
 	}
@@ -35,13 +35,20 @@ func (s *Scenario) EstimateProgram(p *scenarios.ProgramPoint) (_ *Estimate, err 
 	return e, nil
 }
 
-// estimateProgram estimates what the given stages of a program need, without its network.
-func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, do stages) (*Estimate, error) {
+// estimateProgram estimates what the given stages of a program need, without its network. It also
+// returns the program as it will be carried out, unless that depends on which algorithm of several
+// takes the least time.
+func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, do stages) (*Estimate, *lowering,
+	error) {
 	e := &Estimate{Point: p.Point, Algorithms: 1}
 	r := &runner{s: s, candidates: e}
 	low, chosen, err := lowerFolded(r, p)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	as := &lowering{low, chosen}
+	if e.Algorithms > 1 {
+		as = nil
 	}
 	stands := int64(1) // the ranks that each rank stands for
 	if low.Schedule.Alike != nil {
@@ -72,18 +79,18 @@ func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, do stages) (*Estim
 		e.Seconds += float64(1e-9 * proofTime * float64(all.steps))
 	}
 	if do&computes == 0 || !p.Check.Numbers || p.Unplaced || stands > 1 {
-		return e, nil
+		return e, as, nil
 	}
 	r.candidates = &Estimate{}
 	n, err := reference.WorkOfProgram(low.Schedule, r.optionsOf(&ProgramResult{Point: p, Lowered: low,
 		chosen: chosen}))
 	if err != nil {
-		return nil, p.Refuse("check.memory", err.Error(), "")
+		return nil, nil, p.Refuse("check.memory", err.Error(), "")
 	}
 	e.Takes.Numbers = share(of(n.Bytes, 1), notCollected)
 	e.Seconds += float64(1e-9 * (float64(stepOperations*float64(n.Steps)) +
 		float64(flopTime*float64(n.FLOPs))))
-	return e, nil
+	return e, as, nil
 }
 
 // consider counts what a call may be carried out by, and returns the first that can do it: nothing
@@ -120,21 +127,22 @@ func (r *runner) consider(p *scenarios.Point, list []scenarios.Algorithm) (first
 }
 
 // programFits says what of a program is too large for the memory that there is. A check of numbers
-// is looked at only if what check.memory lets it take is.
-func (s *Scenario) programFits(p *scenarios.ProgramPoint, do stages) error {
+// is looked at only if what check.memory lets it take is. It returns the program as estimateProgram
+// does.
+func (s *Scenario) programFits(p *scenarios.ProgramPoint, do stages) (*lowering, error) {
 	if s.Free.Bytes == 0 {
-		return nil
+		return nil, nil
 	}
 	if share(p.Check.Memory, 2*notCollected) <= s.Free.Bytes { // with what bounds errors
 		do &^= computes
 	}
-	e, err := s.estimateProgram(p, do)
+	e, low, err := s.estimateProgram(p, do)
 	if err != nil {
-		return nil // as the run will say
+		return nil, nil // as the run will say
 	}
 	var large *tooLarge
 	if err := s.Free.lacks(e.Takes); errors.As(err, &large) {
-		return large.refusal(p.Point)
+		return nil, large.refusal(p.Point)
 	}
-	return nil
+	return low, nil
 }

@@ -27,6 +27,17 @@ const (
 // mostSymmetries bounds the symmetries that are tried.
 const mostSymmetries = 32
 
+// lowerOnce does what lowerFolded does, unless that was done when the program was estimated.
+func lowerOnce(r *runner, p *scenarios.ProgramPoint) (*program.Lowered,
+	map[string]scenarios.Algorithm, error) {
+	m := r.known[p.Point]
+	if m == nil || m.program == nil || r.options.Trace || r.options.Links {
+		return lowerFolded(r, p)
+	}
+	delete(r.known, p.Point) // so that it takes no memory behind its end
+	return m.program.Lowered, m.program.chosen, nil
+}
+
 // lowerFolded lowers a program on as few ranks as a symmetry of network and program allows; on all
 // of them if there is none, or if what is asked for is of single ranks.
 func lowerFolded(r *runner, p *scenarios.ProgramPoint) (*program.Lowered,

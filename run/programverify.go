@@ -10,7 +10,7 @@ import (
 func (s *Scenario) VerifyProgram(p *scenarios.ProgramPoint, slots int) (_ *Verification,
 	err error) {
 	defer func() { err = s.located(err) }()
-	if err := s.programFits(p, proves); err != nil {
+	if _, err := s.programFits(p, proves); err != nil {
 		return nil, err
 	}
 	r := &runner{s: s}

@@ -10,7 +10,8 @@ type work struct {
 	steps     int64 // sub-steps
 	messages  int64 // with signals and puts, as a run counts them
 	transfers int64 // these, silent puts, gets and multimem operations
-	bytes     int64 // of transfers whose size their step names
+	bytes     int64 // of transfers whose size their step names,
+	received  int64 // and of the messages that such steps take in
 	blocks    int64 // that steps name,
 	listed    int64 // and those among them that are listed one by one
 	posts     int64 // steps that others of their rank wait for
@@ -25,16 +26,16 @@ type work struct {
 // plus adds n times the counts of another schedule.
 func (w work) plus(n int64, v work) work {
 	return work{w.steps + n*v.steps, w.messages + n*v.messages, w.transfers + n*v.transfers,
-		w.bytes + n*v.bytes, w.blocks + n*v.blocks, w.listed + n*v.listed, w.posts + n*v.posts,
-		w.lanes + n*v.lanes, w.places + n*v.places, w.peers + n*v.peers, w.hops + n*v.hops,
-		w.written + n*v.written, max(w.largest, v.largest)}
+		w.bytes + n*v.bytes, w.received + n*v.received, w.blocks + n*v.blocks,
+		w.listed + n*v.listed, w.posts + n*v.posts, w.lanes + n*v.lanes, w.places + n*v.places,
+		w.peers + n*v.peers, w.hops + n*v.hops, w.written + n*v.written, max(w.largest, v.largest)}
 }
 
 // over returns the counts of one of n ranks that do the same.
 func (w work) over(n int64) work {
-	return work{w.steps / n, w.messages / n, w.transfers / n, w.bytes / n, w.blocks / n,
-		w.listed / n, w.posts / n, w.lanes / n, w.places / n, w.peers / n, w.hops / n, w.written / n,
-		w.largest}
+	return work{w.steps / n, w.messages / n, w.transfers / n, w.bytes / n, w.received / n,
+		w.blocks / n, w.listed / n, w.posts / n, w.lanes / n, w.places / n, w.peers / n, w.hops / n,
+		w.written / n, w.largest}
 }
 
 // hasOwn reports whether each rank has a program of its own.
@@ -134,6 +135,11 @@ func (c *counter) count(spot schedule.Spot) {
 	}
 	if sent, known := c.s.Bytes(spot, &c.step); known {
 		c.bytes += (messages + others) * sent
+		for i := range c.step.From {
+			if c.step.From[i].Kind == schedule.Message {
+				c.received += sent
+			}
+		}
 		if len(c.step.Send) > 0 {
 			c.largest = max(c.largest, sent)
 		}

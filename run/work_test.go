@@ -39,6 +39,16 @@ func TestWorkCounted(t *testing.T) {
 	require.Greater(t, seen, 200)
 }
 
+// received is the number of messages that a step takes in.
+func received(step *schedule.Step) (n int64) {
+	for i := range step.From {
+		if step.From[i].Kind == schedule.Message {
+			n++
+		}
+	}
+	return n
+}
+
 // naiveWork is workOf, each sub-step of each rank looked at.
 func naiveWork(s *schedule.Schedule) (w work) {
 	slices := int32(max(s.Slices, 1))
@@ -56,6 +66,7 @@ func naiveWork(s *schedule.Schedule) (w work) {
 				w.steps, w.messages = w.steps+1, w.messages+messages
 				w.transfers += messages + others
 				w.bytes += (messages + others) * n * int64(s.Spec.Type.Width())
+				w.received += received(&step) * n * int64(s.Spec.Type.Width())
 				for i := range step.From {
 					if f := &step.From[i]; f.Kind != schedule.Message {
 						w.name(&f.Region)

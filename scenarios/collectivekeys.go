@@ -20,8 +20,8 @@ func collectiveKeys() []Key {
 			Doc: "How: a name of `collsim list algorithms`, parameters in brackets, as " +
 				"\"chain(segment=512KiB)\", or a schedule from a file, as \"file:my.xml\" (formats: " +
 				"`collsim list formats`); \"all\" is every one that can do it, \"fastest\" the one of " +
-				"them whose simulation takes the least time. Files and what libraries execute, as " +
-				"\"openmpi:ring\", are not among these.", by: (*run).algorithm},
+				"them whose simulation takes the least time. Files, what libraries execute, as " +
+				"\"openmpi:ring\", and \"synth\" are not among these.", by: (*run).algorithm},
 		{Path: "collective.dtype", kind: aDataType, Values: dtypeNames(), Default: `"float32"`,
 			Example: `"bfloat16"`, Axis: true, Sweep: true,
 			Doc: "Type of an element. A bool is one byte, 0 or 1; a complex number is its real and its " +

@@ -22,7 +22,8 @@ func Examples() []string {
 		"one-shot", "low-contention", "ddp", "accumulation", "layers", "fsdp", "prefetch", "zero3",
 		"two-groups", "moe", "stages", "1f1b", "interleaved", "training-step", "trace", "profile",
 		"profile-moe", "one-rank", "module", "torch-layer", "torch-block", "slow-nic", "unequal-nodes",
-		"fabrics", "synth", "dispatch", "own-schedule", "overlap", "map", "sharp", "collnet"}
+		"fabrics", "synth", "dispatch", "permute", "quantised", "own-schedule", "overlap", "map", "sharp",
+		"collnet"}
 }
 
 // ExampleFile returns a file that is embedded beside the examples, as "allpairs.xml".

@@ -18,8 +18,8 @@ type Facts struct {
 	// Algorithms are the names of each kind's algorithms; none for kinds that nothing computes. Nil
 	// takes every name, and leaves "all" as it is.
 	Algorithms map[collective.Kind][]string
-	// Libraries are the names of algorithms of libraries that a kind has besides, as "openmpi:ring":
-	// "all" does not stand for them.
+	// Libraries are the names of algorithms that a kind has besides, of libraries, as "openmpi:ring",
+	// or made for a network: "all" does not stand for them.
 	Libraries map[collective.Kind][]string
 	Answers   []Answer
 }

@@ -39,7 +39,7 @@ func known(kind collective.Kind) []string {
 	return nil
 }
 
-// judged accepts the parameter segment of chain, and no other; and files that can be read.
+// judged accepts the parameters segment of chain and empty of direct; and files that can be read.
 func judged(_ collective.Kind, a Algorithm) error {
 	if a.Name == "file" {
 		if _, err := ExampleFile(a.File); err == nil {
@@ -53,7 +53,7 @@ func judged(_ collective.Kind, a Algorithm) error {
 		return err
 	}
 	for _, p := range a.Params {
-		if a.Name != "chain" || p.Name != "segment" {
+		if of := a.Name + " " + p.Name; of != "chain segment" && of != "direct empty" {
 			return errors.New("" + a.Name + " has no parameter " + p.Name)
 		}
 	}

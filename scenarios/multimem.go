@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"errors"
 	"slices"
 
 	"collsim/device"
@@ -11,13 +12,33 @@ import (
 // (multimem), so that NCCL has NVLS there. The node is that of the first of these ranks, the next
 // perNode of them; 0 is all of them. No ranks are all ranks.
 func (t *Topology) Multicasts(ranks []int, perNode int) bool {
+	if !declaresMultimem(t) {
+		return false
+	}
+	team := firstOf(t, ranks, perNode)
+	if node := t.params.Node; t.homes != nil && node != nil && node.OneSwitch() {
+		apart := func(rank int32) bool { return t.homes[rank].node != t.homes[team[0]].node }
+		return node.Multimem && !slices.ContainsFunc(team, apart) // without a graph of all nodes
+	}
+	g, err := t.Graph()
+	if err != nil || len(team) == 0 { // building it reports the error
+		return false
+	}
+	up, _, err := g.Multimem(team[0], team, true)
+	return err == nil && !slices.ContainsFunc(up, func(way []int32) bool { return len(way) > 1 })
+}
+
+// declaresMultimem reports whether a part of the network may have switches that do multimem.
+func declaresMultimem(t *Topology) bool {
 	declared := t.own != nil
 	for _, p := range []*topology.Params{&t.params, t.params.Node, t.params.Network} {
 		declared = declared || p != nil && p.Multimem
 	}
-	if !declared {
-		return false
-	}
+	return declared
+}
+
+// firstOf returns the first perNode of some ranks, 0 for all; no ranks are all ranks.
+func firstOf(t *Topology, ranks []int, perNode int) []int32 {
 	n := t.Ranks
 	if ranks != nil {
 		n = len(ranks)
@@ -31,16 +52,23 @@ func (t *Topology) Multicasts(ranks []int, perNode int) bool {
 			team[i] = int32(ranks[i])
 		}
 	}
-	if node := t.params.Node; t.homes != nil && node != nil && node.OneSwitch() {
-		apart := func(rank int32) bool { return t.homes[rank].node != t.homes[team[0]].node }
-		return node.Multimem && !slices.ContainsFunc(team, apart) // without a graph of all nodes
+	return team
+}
+
+// Multimem returns why the switches of a network do no multimem for a team of ranks, nil for all.
+func Multimem(t *Topology, ranks []int) error {
+	if !declaresMultimem(t) {
+		return errors.New("none multicasts and reduces")
 	}
 	g, err := t.Graph()
-	if err != nil || n == 0 { // building it reports the error
-		return false
+	if err == nil {
+		err = g.Listable()
 	}
-	up, _, err := g.Multimem(team[0], team, true)
-	return err == nil && !slices.ContainsFunc(up, func(way []int32) bool { return len(way) > 1 })
+	if err == nil {
+		team := firstOf(t, ranks, 0)
+		_, _, err = g.Multimem(team[0], team, true)
+	}
+	return err
 }
 
 // Aggregates reports whether the switches between nodes multicast and reduce what the ranks at one

@@ -72,7 +72,7 @@ func (r *run) judge(kind collective.Kind, a Algorithm) (wrong *problem, known bo
 		meant := slices.Concat(names, []string{allOf, fastest}, r.libraries[kind])
 		if !slices.Contains(meant, a.Name) {
 			p := &problem{"no " + kind.String() + " algorithm of that name",
-				kind.String() + " has " + strings.Join(names, ", ")}
+				kind.String() + " has " + firstOfNames(names)}
 			if hint := inLibrary(a.Name, r.libraries[kind]); hint != "" {
 				p.hint = hint
 			} else if near := nearest.To(a.Name, meant, 1); len(near) > 0 {
@@ -90,6 +90,18 @@ func (r *run) judge(kind collective.Kind, a Algorithm) (wrong *problem, known bo
 		wrong = &problem{text: answer.Err.Error()}
 	}
 	return wrong, known
+}
+
+// listedNames bounds the names of algorithms that an error lists.
+const listedNames = 8
+
+// firstOfNames lists names of algorithms, and of many the first and where to find the others.
+func firstOfNames(names []string) string {
+	text := strings.Join(names[:min(len(names), listedNames)], ", ")
+	if n := len(names) - listedNames; n > 0 {
+		text += fmt.Sprintf(" and %d more: collsim list algorithms", n)
+	}
+	return text
 }
 
 // kindsOf lists the kinds of collectives that have an algorithm of that name; empty if none has.

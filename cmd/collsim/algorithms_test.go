@@ -134,10 +134,28 @@ several nodes, messages inside of a node are cut as those between. Of CollNet th
 `
 
 const aboutFurther = `
-## By name alone
+## Permute, and groups of sends
 
-Algorithms that a scenario gets by naming them: "all" and "fastest" do not try them. Those by NVLS
-need a switch that multicasts and reduces (topology.multimem), and are drawn on one.
+A permute (XLA's collective-permute, JAX's ppermute) is an all_to_allv whose splits have a block for
+each pair of ranks, and "direct(empty=skip)" carries it out: every rank sends at once what it has,
+waits for what comes to it alone, and copies what it keeps. So is any group of sends and receives,
+with at most one message from a rank to another: their sizes are the splits. "collsim
+example:permute" has five pairs. How the permutes of HLO are read, [programs.md](programs.md) says.
+
+## Quantised sums
+
+An all_reduce whose messages have fewer bits than its data rounds on the way. It is no schedule of
+one collective, but a program of casts, an all_to_all, a sum and an all_gather ("collsim
+example:quantised"; ZeRO++, arXiv 2306.10209, section 3.3; EQuARX, arXiv 2506.17615), with its
+values and proven as such. By float8_e5m2, which rounds by an eighth of a number at most (u), n
+ranks' sum is off by (2u + u²)·Σ|x| at most, and by (n + 1)·2⁻¹⁷ where numbers are tiny. A test
+holds it to that.
+
+## Further ones
+
+The other algorithms, less known or for networks of a kind. "all" and "fastest" try these and those
+above, as far as they can do what is asked: those by NVLS need a switch that multicasts and reduces
+(topology.multimem), and are drawn on one.
 
 `
 
@@ -280,7 +298,7 @@ func drawnNetwork(t *testing.T, a algos.Algorithm) *topology.Graph {
 	t.Helper()
 	const rate, latency = 10 * unit.Rate(unit.GB), unit.Microsecond
 	mesh, err := topology.FullMesh(drawnRanks, rate, latency)
-	if strings.HasPrefix(a.Name, "nvls") {
+	if a.Multimem {
 		mesh, err = topology.Build(topology.Params{Preset: "switch", Ranks: drawnRanks,
 			Bandwidth: rate, Latency: latency / 2, Multimem: true})
 	}
@@ -310,8 +328,12 @@ func drawn(a algos.Algorithm) (collective.Spec, algos.Options) {
 		spec.Splits = append(spec.Splits, row)
 	}
 	var o algos.Options
+	segment := drawnSegment
+	if a.Multimem { // of a rank's chunk, which would be one
+		segment /= 4
+	}
 	if hasSegments(a) {
-		o.Params = []algos.Param{{Name: "segment", Value: drawnSegment.String()}}
+		o.Params = []algos.Param{{Name: "segment", Value: segment.String()}}
 	}
 	return spec.WithBytes(drawnSize), o
 }

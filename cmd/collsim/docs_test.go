@@ -69,12 +69,6 @@ var repeated = map[string]bool{
 	"choice.toml --pivot busbw --across ranks --only topology.preset=ring": true,
 }
 
-// takesLong reports whether the short tier does less of a command, or nothing: the long tier
-// runs it whole.
-func takesLong(command string) bool {
-	return costly[command] || narrower[command] != "" || repeated[command] || command == onEightNodes
-}
-
 // ofNumbers are the lines that say whether and how numbers were checked, and the commands that are
 // next, which repeat that they were not.
 var ofNumbers = regexp.MustCompile("(?m)^.*numbers.*\n|^#.* collsim .*\n")
@@ -168,8 +162,8 @@ func TestDocuments(t *testing.T) {
 				m := consoleBlock.FindStringSubmatch(block)
 				command := m[1]
 				short := !tier.Long && !*update
-				if short && repeated[command] || tier.Long && !*update && !takesLong(command) {
-					return block // of the other tier
+				if short && repeated[command] {
+					return block // the long tier runs it
 				}
 				if tier.Race && ran > 1 {
 					return block // it starts no other goroutines than the first one

@@ -82,10 +82,10 @@ func (a *app) init(args []string, o *initFlags) error {
 		return err
 	}
 	text := o.scenario(names)
-	known := slices.Concat([]string{"all", "fastest"}, names, furtherOf(o.kind))
+	known := slices.Concat([]string{"all", "fastest"}, names)
 	if name := nameIn(o.algorithm); !strings.Contains(name, ":") && !slices.Contains(known, name) {
 		e := &usageError{Text: fmt.Sprintf("--algorithm %q: no %v algorithm of that name", o.algorithm,
-			o.kind), Hint: "there are " + strings.Join(names, ", ")}
+			o.kind), Hint: "there are " + firstOf(names)}
 		if library := libraryNames(o.algorithm, o.kind); len(library) > 0 {
 			e.Hint = "of that library there are " + strings.Join(library, ", ")
 		} else if near := nearest.To(o.algorithm, known, 1); len(near) > 0 {
@@ -116,20 +116,21 @@ func libraryNames(library string, kind collective.Kind) (names []string) {
 	return names
 }
 
-// algorithmsOf returns the names that "all" stands for.
-func algorithmsOf(kind collective.Kind) (names []string) {
-	for _, al := range algos.ForKind(kind) {
-		names = append(names, al.Name)
+// listed bounds the names of algorithms in an error.
+const listed = 8
+
+// firstOf lists names of algorithms, of many the first and where to find the others.
+func firstOf(names []string) string {
+	if len(names) <= listed {
+		return strings.Join(names, ", ")
 	}
-	return names
+	return strings.Join(names[:listed], ", ") + ", …: collsim list algorithms"
 }
 
-// furtherOf returns the names of a kind's algorithms that are used by name alone.
-func furtherOf(kind collective.Kind) (names []string) {
-	for _, al := range algos.Further() {
-		if al.Does(kind) {
-			names = append(names, al.Name)
-		}
+// algorithmsOf returns the names that "all" stands for, the best known ones first.
+func algorithmsOf(kind collective.Kind) (names []string) {
+	for _, al := range append(algos.ForKind(kind), algos.FurtherFor(kind)...) {
+		names = append(names, al.Name)
 	}
 	return names
 }

@@ -64,10 +64,6 @@ func TestScripts(t *testing.T) {
 		}
 		dir = ""
 	}
-	if tier.Long && !*update {
-		files = longScripts(t, dir)
-		dir = ""
-	}
 	testscript.Run(t, testscript.Params{
 		Dir:           dir,
 		Files:         files,
@@ -95,21 +91,6 @@ func TestScripts(t *testing.T) {
 			"end":    end,
 		},
 	})
-}
-
-// longScripts lists the scripts that have lines of the long tier.
-func longScripts(t *testing.T, dir string) (files []string) {
-	all, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
-	require.NoError(t, err)
-	for _, file := range all {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		if strings.Contains(string(text), "[long]") {
-			files = append(files, file)
-		}
-	}
-	require.NotEmpty(t, files)
-	return files
 }
 
 // code N COMMAND … runs a command that must exit with N. With exec before it, collsim is a process.

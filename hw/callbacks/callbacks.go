@@ -167,7 +167,6 @@ type run struct {
 	waiting  map[Key]*lane           // for that message
 	full     map[hw.Connection]*lane // waiting for a slot
 	held     map[hw.Connection]int   // messages sent and not yet received
-	awaiting map[*lane]bool          // lanes waiting for an event
 
 	step       schedule.Step
 	start, end []unit.Time // of each rank
@@ -221,7 +220,6 @@ func (r *run) reset() {
 	r.ready, r.inFlight = nil, nil
 	r.early, r.waiting = map[Key][]byte{}, map[Key]*lane{}
 	r.full, r.held = map[hw.Connection]*lane{}, map[hw.Connection]int{}
-	r.awaiting = map[*lane]bool{}
 	r.paused, r.died = nil, nil
 	r.left = make([]int, max(1, len(r.s.Teams())))
 	for _, team := range r.team {
@@ -248,7 +246,7 @@ func (r *run) begin(number int) {
 	one.Load(r.inputs[number])
 	one.left = len(one.lanes)
 	for _, l := range one.lanes {
-		l.cursor, l.posts = l.program.Walk(l.index), 0
+		l.cursor, l.posts, l.awaited = l.program.Walk(l.index), 0, nil
 		r.ready = append(r.ready, l)
 	}
 }
@@ -258,7 +256,7 @@ func (r *run) complete(err error) {
 	for number := range r.ranks {
 		r.finish(number, err)
 	}
-	r.ready, r.inFlight, r.early, r.waiting, r.full, r.awaiting = nil, nil, nil, nil, nil, nil
+	r.ready, r.inFlight, r.early, r.waiting, r.full = nil, nil, nil, nil, nil
 }
 
 // ends notes that a rank has ended its part. It is notified at once where that says nothing of

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"collsim/hw"
@@ -19,6 +20,7 @@ type lane struct {
 	slices      int32
 	ran         int                   // number of callbacks run
 	posts       int32                 // events of this iteration
+	awaited     []*lane               // lanes that wait for the next of them
 	last        unit.Time             // end of its last callback
 	struck      map[int]bool          // faults that have passed
 	sent, got   map[hw.Connection]int // messages so far
@@ -77,7 +79,7 @@ func (r *run) turn() *lane {
 		i = r.config.Turn(len(r.ready))
 	}
 	l := r.ready[i]
-	r.ready = append(r.ready[:i:i], r.ready[i+1:]...)
+	r.ready = slices.Delete(r.ready, i, i+1)
 	return l
 }
 
@@ -215,12 +217,8 @@ func (r *run) advance(l *lane) error {
 		}
 		if r.step.Post && l.cursor.Last(l.slices) {
 			l.posts++
-			for _, other := range r.ranks[l.rank].lanes {
-				if r.awaiting[other] {
-					delete(r.awaiting, other)
-					r.ready = append(r.ready, other)
-				}
-			}
+			r.ready = append(r.ready, l.awaited...)
+			l.awaited = l.awaited[:0]
 		}
 		l.cursor.Next(l.slices)
 	}
@@ -240,13 +238,14 @@ func (r *run) advance(l *lane) error {
 // registers reports whether the loaded step may run. If not, it registers the lane under what the
 // step lacks.
 func (r *run) registers(l *lane) bool {
-	switch what, key, _ := r.wants(l); what {
+	switch what, key, other := r.wants(l); what {
 	case aMessage:
 		r.waiting[key] = l
 	case aSlot:
 		r.full[key.Connection] = l
 	case anEvent:
-		r.awaiting[l] = true
+		poster := r.ranks[l.rank].lanes[other]
+		poster.awaited = append(poster.awaited, l)
 	default:
 		return true
 	}

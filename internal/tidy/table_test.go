@@ -44,7 +44,7 @@ func table() []row {
 		{path: "algos", ours: "schedule topology collective unit"},
 		{path: "comm", ours: "collective comm/group algos schedule proof dtype"},
 		{path: "algos/openmpi", ours: "algos schedule collective dtype unit"},
-		{path: "algos/synth", ours: "algos schedule topology collective unit"},
+		{path: "algos/synth", ours: "algos schedule symmetry topology collective unit"},
 		{path: "algos/libraries", ours: "algos collective"},
 		{path: "algos/nccl", ours: "algos schedule collective dtype unit internal/ncclnames"},
 		{path: "algos/openmpi/openmpitest", ours: "algos/openmpi collective dtype"},
