@@ -121,11 +121,10 @@ type Options struct {
 	Nodes []int
 	// Rings are orders of the ranks of a node, by channel (topology.Graph.Rings). Their length
 	// divides the number of ranks. They are nil where the links of a node prefer none.
-	Rings [][]int32
-	// NoMulticast says that no switch of a node multicasts and reduces.
-	NoMulticast bool
-	// NoAggregation says that no switch between nodes multicasts and reduces.
-	NoAggregation bool
+	Rings         [][]int32
+	NoMulticast   bool   // no switch of a node multicasts and reduces
+	NoAggregation bool   // no switch between nodes does
+	Shape         string // of the torus that the ranks are, as in 8x4, first that of neighbours
 	// Network holds the links that the collective is done on; nil if unknown.
 	Network *Network
 	// Machine describes the nodes as a library sees them, in the notation of the library's

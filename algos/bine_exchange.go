@@ -37,12 +37,10 @@ func bineRank(place, ranks int) int {
 }
 
 // bine returns the exchange of an all_gather: the partners that are farthest first.
-func bine(ranks int) *placedExchange {
-	k := floorLog2(ranks)
-	return &placedExchange{fold: foldOf(ranks),
-		place:   func(rank int) int { return binePlace(rank, ranks) },
-		at:      func(place int) int { return bineRank(place, ranks) },
-		partner: func(rank, round int) int { return swingPartner(rank, k-1-round, ranks) }}
+func bine(ranks int, w *walk) *placedExchange {
+	k := len(w.moves)
+	return &placedExchange{fold: foldOf(ranks), place: w.place, at: w.rankAt,
+		partner: func(rank, round int) int { return w.partner(rank, k-1-round) }}
 }
 
 // Bine all_gather.
@@ -53,20 +51,20 @@ var bineAllGather = Algorithm{
 	When:    "short blocks on a ring or a torus of an even number, where gaps cost",
 	Source:  "De Sensi et al. 2025 (Bine trees), send",
 	Formula: "(k+⌈(k−1)/k⌉)·α + (p−1+⌈(k−1)/k⌉)/p·n·β",
+	Params:  dimsParam,
 	Ranks:   onlyEven,
-	Lane: func(l *Lane) {
+	Bind: walking(func(l *Lane, t torus) {
 		if powerOf2(l.Ranks) {
-			bine(l.Ranks).gather(l)
+			bine(l.Ranks, t.of(l)).gather(l)
 			return
 		}
-		swingAllGather.Lane(l)
-	},
-	Cost: func(p, _ int) Cost {
+		swingGather(l, t)
+	}, func(p int, t torus) Cost {
 		if powerOf2(p) {
-			return bine(p).cost()
+			return bine(p, t.walk(0)).cost()
 		}
-		return swingAllGather.Cost(p, 1)
-	},
+		return swingGatherCost(p, t)
+	}),
 }
 
 // Bine reduce_scatter: the all_gather backwards.
@@ -77,6 +75,7 @@ var bineReduceScatter = Algorithm{
 	When:    "short vectors on a ring or a torus of an even number, where gaps cost",
 	Source:  "De Sensi et al. 2025 (Bine trees), send",
 	Formula: "(k+⌈(k−1)/k⌉)·α + (p−1+⌈(k−1)/k⌉)/p·n·β + (p−1)/p·n·γ",
+	Params:  dimsParam,
 	Of:      &bineAllGather,
 }
 
@@ -89,33 +88,36 @@ var bineAllReduce = Algorithm{
 	When:    "middling vectors on a ring or a torus of an even number; powers of two have no gaps",
 	Source:  "De Sensi et al. 2025 (Bine trees)",
 	Formula: "2·k·α + 2·(p−1)/p·n·β + (p−1)/p·n·γ",
+	Params:  dimsParam,
 	Ranks:   onlyEven,
 	Even:    true,
 	Chunks:  perRank,
-	Lane: func(l *Lane) {
-		if !powerOf2(l.Ranks) {
-			swingAllReduce.Lane(l)
-			return
-		}
-		k, p, mine := floorLog2(l.Ranks), l.Ranks, binePlace(l.Rank, l.Ranks)
-		for i, n := 0, p/2; i < k; i, n = i+1, n/2 {
-			with := swingPartner(l.Rank, i, p)
-			l.Send(with, l.Chunk(binePlace(with, p)&^(n-1)).Blocks(n))
-			if i == k-1 {
-				l.Completes()
-			}
-			l.ReduceRanked(with, l.Chunk(mine&^(n-1)).Blocks(n))
-		}
-		for i, n := k-1, 1; i >= 0; i, n = i-1, 2*n {
-			with := swingPartner(l.Rank, i, p)
-			l.Send(with, l.Chunk(mine&^(n-1)).Blocks(n))
-			l.Recv(with, l.Chunk(binePlace(with, p)&^(n-1)).Blocks(n))
-		}
-	},
-	Cost: func(p, _ int) Cost {
+	Bind: walking(bineHalving, func(p int, t torus) Cost {
 		if !powerOf2(p) {
-			return swingAllReduce.Cost(p, 1)
+			return swingReduceCost(p, t)
 		}
 		return rounds(append(halvingRounds(p, 1), exchangeRounds(p, 0)...)...)
-	},
+	}),
+}
+
+func bineHalving(l *Lane, t torus) {
+	if !powerOf2(l.Ranks) {
+		swingReduce(l, t)
+		return
+	}
+	w, base := t.of(l), l.Index*l.Ranks
+	k, mine := len(w.moves), w.place(l.Rank)
+	for i, n := 0, l.Ranks/2; i < k; i, n = i+1, n/2 {
+		with := w.partner(l.Rank, i)
+		l.Send(with, l.Chunk(base+w.place(with)&^(n-1)).Blocks(n))
+		if i == k-1 {
+			l.Completes()
+		}
+		l.ReduceRanked(with, l.Chunk(base+mine&^(n-1)).Blocks(n))
+	}
+	for i, n := k-1, 1; i >= 0; i, n = i-1, 2*n {
+		with := w.partner(l.Rank, i)
+		l.Send(with, l.Chunk(base+mine&^(n-1)).Blocks(n))
+		l.Recv(with, l.Chunk(base+w.place(with)&^(n-1)).Blocks(n))
+	}
 }

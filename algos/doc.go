@@ -24,7 +24,7 @@
 //	  low_contention.go nvls.go nvls_pipelined.go circulant.go circulant_broadcast.go exchange.go
 //	  swing.go butterfly.go bine.go bine_exchange.go binary_blocks.go binary_tree.go k_bruck.go
 //	  k_nomial.go recursive_multiplying.go leaders.go levels.go multi_level.go noncommutative.go
-//	  torus.go
+//	  torus.go walk.go
 //	derived: transposed.go
 //	table: table.go
 package algos

@@ -10,6 +10,7 @@ import (
 // the blocks that they have and the other lacks. Algorithms differ in who is whose partner.
 type exchange struct {
 	ranks, rounds int
+	base          int                       // the chunk of rank 0's block
 	partner       func(rank, round int) int // in the order of the all_gather
 }
 
@@ -40,6 +41,9 @@ func (e *exchange) gives(rank, round int) []int32 {
 func (e *exchange) blocks(l *Lane, rank, round int) schedule.Region {
 	r := l.Chunk(0)
 	r.List = e.gives(rank, round)
+	for i := range r.List {
+		r.List[i] += int32(e.base)
+	}
 	return r
 }
 

@@ -27,6 +27,18 @@ func TestLattices(t *testing.T) {
 		{collective.AllReduce, "torus", "dims", "4x2x3", 24},
 		{collective.AllReduce, "torus", "dims", "2x2x2x2", 16},
 		{collective.AllReduce, "torus", "dims", "7", 7},
+		{collective.AllReduce, "swing", "dims", "4x4", 16},
+		{collective.AllReduce, "swing", "dims", "8x2x1", 16},
+		{collective.AllReduce, "swing", "dims", "6x4", 24},
+		{collective.AllReduce, "swing", "dims", "2x2x2x2", 16},
+		{collective.AllReduce, "swing", "dims", "10", 10},
+		{collective.AllReduce, "swing-latency", "dims", "4x8", 32},
+		{collective.AllReduce, "bine", "dims", "4x8x2", 64},
+		{collective.AllReduce, "bine", "dims", "6x2", 12},
+		{collective.AllGather, "swing", "dims", "2x6x2", 24},
+		{collective.AllGather, "bine", "dims", "4x2x4", 32},
+		{collective.ReduceScatter, "bine", "dims", "8x4", 32},
+		{collective.ReduceScatter, "swing", "dims", "balanced", 20},
 		{collective.AllReduce, "leader", "inner", "6", 24},
 		{collective.AllReduce, "leader", "inner", "5", 15},
 		{collective.AllReduce, "leader", "inner", "1", 6},
@@ -61,20 +73,27 @@ func TestRadices(t *testing.T) {
 // TestLatticeErrors: sizes that are no numbers, or whose product is not the number of ranks, are
 // refused by name.
 func TestLatticeErrors(t *testing.T) {
-	for text, want := range map[string]string{
-		"4x0":      `multi-level: levels = "4x0": sizes as in 8x4, or balanced, are expected`,
-		"fast":     `multi-level: levels = "fast": sizes as in 8x4, or balanced, are expected`,
-		"4x4":      `multi-level: levels = "4x4" has 16 ranks; there are 12`,
-		"balanced": "", "2x6": "", "12": "",
+	for _, c := range []struct{ name, param, text, want string }{
+		{"multi-level", "levels", "4x0",
+			`multi-level: levels = "4x0": sizes as in 8x4, or balanced, are expected`},
+		{"multi-level", "levels", "fast",
+			`multi-level: levels = "fast": sizes as in 8x4, or balanced, are expected`},
+		{"multi-level", "levels", "4x4", `multi-level: levels = "4x4" has 16 ranks; there are 12`},
+		{"multi-level", "levels", "balanced", ""}, {"multi-level", "levels", "2x6", ""},
+		{"multi-level", "levels", "12", ""},
+		{"swing", "dims", "4x3", `swing: dims = "4x3": even sizes are expected; 12 is all ranks as ` +
+			`one ring`},
+		{"bine", "dims", "2x4", `bine: dims = "2x4" has 8 ranks; there are 12`},
+		{"swing", "dims", "shape", ""}, {"torus", "dims", "shape", ""}, {"torus", "dims", "4x3", ""},
 	} {
-		a, err := algos.Find(collective.AllReduce, "multi-level")
+		a, err := algos.Find(collective.AllReduce, c.name)
 		require.NoError(t, err)
 		_, err = a.Build(specOf(collective.AllReduce, 12, 24),
-			algos.Options{Params: []algos.Param{{Name: "levels", Value: text}}})
-		if want == "" {
+			algos.Options{Params: []algos.Param{{Name: c.param, Value: c.text}}})
+		if c.want == "" {
 			require.NoError(t, err)
 			continue
 		}
-		require.EqualError(t, err, want)
+		require.EqualError(t, err, c.want)
 	}
 }

@@ -37,6 +37,12 @@ func latticeOf(name, text string, ranks int, otherwise lattice) (lattice, error)
 	return sizes, nil
 }
 
+// nearSquare returns two dimensions that are as near to equal as the number of ranks allows.
+func nearSquare(ranks int) lattice {
+	side := divisor(ranks, func(d int) bool { return d*d <= ranks })
+	return lattice{ranks / side, side}
+}
+
 // primes returns a number's prime factors in ascending order.
 func primes(n int) (list lattice) {
 	for d := 2; d*d <= n; d++ {
@@ -59,17 +65,19 @@ func (s lattice) stride(dimension int) int {
 	return n
 }
 
+// at returns the coordinate of a rank in a dimension.
+func (s lattice) at(rank, dimension int) int { return rank / s.stride(dimension) % s[dimension] }
+
 // moved returns the rank that is so many steps from another along a dimension, round its ring.
 func (s lattice) moved(rank, dimension, steps int) int {
-	stride := s.stride(dimension)
-	at := rank / stride % s[dimension]
-	return rank + (mod(at+steps, s[dimension])-at)*stride
+	at := s.at(rank, dimension)
+	return rank + (mod(at+steps, s[dimension])-at)*s.stride(dimension)
 }
 
 // plus returns the rank whose coordinates are the sums of two ranks', round each ring.
 func (s lattice) plus(a, b int) int {
 	for i := range s {
-		a = s.moved(a, i, b/s.stride(i)%s[i])
+		a = s.moved(a, i, s.at(b, i))
 	}
 	return a
 }

@@ -39,6 +39,9 @@ const AsVersion = "newest"
 // AsTuner is a parameter value that stands for Options.Tuner.
 const AsTuner = "file"
 
+// AsShape is a parameter value that stands for Options.Shape.
+const AsShape = "shape"
+
 // Param returns the value of a parameter: the given one, else the default; "" if the algorithm does
 // not have it. Values that stand for options (AsSwitch, "node", …) are replaced by them.
 func (a Algorithm) Param(name string, o Options) string {
@@ -53,6 +56,8 @@ func (a Algorithm) Param(name string, o Options) string {
 				return "false"
 			case p.Name == name && p.Value == AsMachine && o.Machine != "":
 				return o.Machine
+			case p.Name == name && p.Value == AsShape && o.Shape != "":
+				return o.Shape
 			case p.Name == name && p.Value == AsVersion && o.Version != "":
 				return o.Version
 			case p.Name == name && p.Value == AsEnvironment:

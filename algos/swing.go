@@ -38,13 +38,8 @@ func powerOf(base, n int) int {
 	return x
 }
 
-// swing returns the exchange of an all_gather: the partners that are farthest first.
-func swing(ranks int) *exchange {
-	k := ceilLog2(ranks)
-	return &exchange{ranks: ranks, rounds: k, partner: func(rank, round int) int {
-		return swingPartner(rank, k-1-round, ranks)
-	}}
-}
+// swing returns the exchange of an all_gather on one ring: the partners that are farthest first.
+func swing(ranks int) *exchange { return torus{lattice{ranks}, 1}.walk(0).exchange(ranks, 0) }
 
 // Swing all_gather.
 var swingAllGather = Algorithm{
@@ -54,10 +49,19 @@ var swingAllGather = Algorithm{
 	When:    "short blocks on a ring or a torus of an even number of ranks",
 	Source:  "De Sensi, Bonato, Saam and Hoefler 2024",
 	Formula: "k·α + (p−1)/p·n·β",
+	Params:  dimsParam,
 	Ranks:   onlyEven,
 	Even:    true,
-	Lane:    func(l *Lane) { l.Keep(l.Chunk(l.Rank)); swing(l.Ranks).gather(l) },
-	Cost:    func(p, _ int) Cost { return rounds(swing(p).cost(0)...) },
+	Bind:    walking(swingGather, swingGatherCost),
+}
+
+func swingGather(l *Lane, t torus) {
+	l.Keep(l.Chunk(l.Rank))
+	t.of(l).exchange(l.Ranks, 0).gather(l)
+}
+
+func swingGatherCost(p int, t torus) Cost {
+	return rounds(t.walk(0).exchange(p, 0).cost(0)...)
 }
 
 // Swing reduce_scatter: the all_gather backwards.
@@ -68,6 +72,7 @@ var swingReduceScatter = Algorithm{
 	When:    "short vectors on a ring or a torus of an even number of ranks",
 	Source:  "De Sensi, Bonato, Saam and Hoefler 2024",
 	Formula: "k·α + (p−1)/p·n·β + (p−1)/p·n·γ",
+	Params:  dimsParam,
 	Of:      &swingAllGather,
 }
 
@@ -79,32 +84,39 @@ var swingAllReduce = Algorithm{
 	When:    "middling vectors on a ring or a torus of an even number of ranks",
 	Source:  "De Sensi, Bonato, Saam and Hoefler 2024",
 	Formula: "2·k·α + 2·(p−1)/p·n·β + (p−1)/p·n·γ",
+	Params:  dimsParam,
 	Ranks:   onlyEven,
 	Even:    true,
 	Chunks:  perRank,
-	Lane: func(l *Lane) {
-		e := swing(l.Ranks)
-		if !powerOf2(l.Ranks) { // messages have chunks that are sums, and others that are not yet
-			keepAll(l)
-		}
-		e.scatter(l)
-		e.gather(l)
-	},
-	Cost: func(p, _ int) Cost {
-		there := swing(p).cost(1)
-		slices.Reverse(there)
-		return rounds(append(there, swing(p).cost(0)...)...)
-	},
+	Bind:    walking(swingReduce, swingReduceCost),
 }
 
-// keepAll has all chunks be the output's from now on. In place only an operator that scales inputs
-// takes a step for that.
-func keepAll(l *Lane) {
+func swingReduce(l *Lane, t torus) {
+	base := l.Index * l.Ranks
+	e := t.of(l).exchange(l.Ranks, base)
+	if !powerOf2(l.Ranks) { // messages have chunks that are sums, and others that are not yet
+		keepAll(l, base)
+	}
+	e.scatter(l)
+	e.gather(l)
+}
+
+func swingReduceCost(p int, t torus) Cost {
+	e := t.walk(0).exchange(p, 0)
+	there := e.cost(1)
+	slices.Reverse(there)
+	return rounds(append(there, e.cost(0)...)...)
+}
+
+// keepAll has as many chunks as there are ranks be the output's from now on. In place only an
+// operator that scales inputs takes a step for that.
+func keepAll(l *Lane, base int) {
+	chunks := l.Chunk(base).Blocks(l.Ranks)
 	if l.Spec.InPlace && l.Spec.ScalesBefore() {
-		l.Combine([]schedule.Region{l.All()}, nil, l.Local(l.In(0).Blocks(l.Ranks)))
+		l.Combine([]schedule.Region{chunks}, nil, l.Local(l.In(base).Blocks(l.Ranks)))
 		return
 	}
-	l.Keep(l.All())
+	l.Keep(chunks)
 }
 
 // Swing all_reduce, for latency: partners exchange whole vectors. Every rank adds in an order of
@@ -116,18 +128,20 @@ var swingLatencyAllReduce = Algorithm{
 	When:    "short vectors on a ring or a torus of a power of two, where last bits may differ",
 	Source:  "De Sensi, Bonato, Saam and Hoefler 2024",
 	Formula: "k·α + k·n·β + k·n·γ",
+	Params:  dimsParam,
 	Ranks:   onlyPowersOf2,
 	Even:    true,
-	Lane: func(l *Lane) {
-		k := floorLog2(l.Ranks)
-		for round := range k {
-			with := swingPartner(l.Rank, round, l.Ranks)
-			l.Send(with, l.All())
-			if round == k-1 {
+	Bind: walking(func(l *Lane, t torus) {
+		w, part := t.of(l), l.Chunk(l.Index)
+		for round := range w.moves {
+			with := w.partner(l.Rank, round)
+			l.Send(with, part)
+			if round == len(w.moves)-1 {
 				l.Completes()
 			}
-			l.ReduceRanked(with, l.All())
+			l.ReduceRanked(with, part)
 		}
-	},
-	Cost: func(p, _ int) Cost { return rounds(Round{Times: floorLog2(p), Blocks: 1, Sums: 1}) },
+	}, func(p int, t torus) Cost {
+		return rounds(Round{Times: len(t.walk(0).moves), Blocks: 1, Sums: 1})
+	}),
 }

@@ -17,13 +17,17 @@ var torusAllReduce = Algorithm{
 	About:  "rings along all dimensions of a torus at once, each part in another order, both ways",
 	When:   "long vectors on a torus whose links run both ways at once",
 	Source: "Jain and Sabharwal 2010; ASTRA-sim",
-	Params: []Param{{Name: "dims", Value: balanced,
+	Params: []Param{{Name: "dims", Value: AsShape,
 		About: "the sizes of the dimensions as in 4x4x2, the first that of neighbours in rank " +
-			"order; balanced is two, as near to a square as the number of ranks allows"}},
+			"order; shape is that of a torus as network; elsewhere, and balanced, it is two, as near to " +
+			"a square as the number of ranks allows"}},
 	Even: true,
 	Bind: func(a Algorithm, ranks int, param func(string) string) (Algorithm, error) {
-		side := divisor(ranks, func(d int) bool { return d*d <= ranks })
-		dims, err := latticeOf("dims", param("dims"), ranks, lattice{ranks / side, side})
+		text := param("dims")
+		if text == AsShape {
+			text = balanced
+		}
+		dims, err := latticeOf("dims", text, ranks, nearSquare(ranks))
 		if err != nil {
 			return a, err
 		}

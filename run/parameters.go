@@ -139,7 +139,8 @@ func ringsOn(p *scenarios.Point, found algos.Algorithm, channels int) [][]int32 
 	return p.Topology.Rings(team, channels)
 }
 
-// inNodes returns the options of an algorithm at a point, with the nodes that its ranks fill.
+// inNodes returns the options of an algorithm at a point, with the nodes or the torus that its
+// ranks fill.
 func inNodes(p *scenarios.Point, a scenarios.Algorithm) algos.Options {
 	o := options(a)
 	if o.PerNode = perNode(p); o.PerNode == 0 {
@@ -147,6 +148,9 @@ func inNodes(p *scenarios.Point, a scenarios.Algorithm) algos.Options {
 	}
 	if ofNCCL(a.Name) && o.PerNode == 0 && alone(p) {
 		o.PerNode = 1
+	}
+	if p.Teams == nil {
+		o.Shape = p.Topology.Torus()
 	}
 	return o
 }

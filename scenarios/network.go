@@ -53,6 +53,19 @@ type alteration struct {
 // Changed reports whether single links differ from the preset.
 func (t *Topology) Changed() bool { return len(t.changes) > 0 }
 
+// Torus returns the dimensions of a torus as in 8x4, the first that of neighbours in rank order. It
+// is empty for any other network.
+func (t *Topology) Torus() string {
+	if t.Preset != "torus" || t.own != nil {
+		return ""
+	}
+	words := make([]string, 0, len(t.params.Shape))
+	for _, size := range slices.Backward(t.params.Shape) {
+		words = append(words, strconv.Itoa(size))
+	}
+	return strings.Join(words, "x")
+}
+
 // Graph builds the network. What Points accepted builds without error; each call builds anew.
 func (t *Topology) Graph() (*topology.Graph, error) {
 	g, _, err := t.build()
