@@ -95,6 +95,7 @@ func furtherOfAll() []Algorithm {
 		neighborExchangeAllGather,
 		nvlsAllGather,
 		patAllGather,
+		mpichDoublingAllGather,
 		recursiveMultiplyingAllGather,
 		sparbitAllGather,
 		swingAllGather,
