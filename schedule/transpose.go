@@ -38,6 +38,10 @@ func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 		return nil, err
 	}
 	x := transposition{s: s, t: &t, sent: roundsOf(s)}
+	x.written = newProgramCache(s.Spec.Ranks, func(rank int32) *code {
+		c, _, _ := transposeCode(s, &t, int(rank), x.sent.withoutCache(), nil)
+		return c
+	})
 	first, err := x.codes()
 	if err != nil {
 		return nil, err
@@ -49,10 +53,7 @@ func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 		t.role = func(int32) *code { return first }
 		return &t, nil
 	}
-	t.role = newProgramCache(s.Spec.Ranks, func(rank int32) *code {
-		c, _, _ := transposeCode(s, &t, int(rank), x.sent.withoutCache(), nil)
-		return c
-	}).code
+	t.role = x.written.code
 	return &t, nil
 }
 

@@ -12,6 +12,8 @@ type transposition struct {
 	s, t *Schedule
 	sent *sentRounds
 	used bool // scratch is used
+	// written keeps the programs of ranks.
+	written *programCache
 }
 
 // codes runs ranks backwards to find errors: one of each role, or rank 0 with a group, or all. It
@@ -48,6 +50,9 @@ func (x *transposition) code(rank int, peers []int32) (*code, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("transpose of %s: rank %d %w", x.s.Name, rank, err)
+	}
+	if peers == nil {
+		x.written.store(int32(rank), c)
 	}
 	return c, nil
 }
