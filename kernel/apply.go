@@ -59,7 +59,7 @@ func compute[A accumulator](o Op, out []byte, operands [][]byte) {
 	case Scale:
 		scale[A](o, out, operands[0])
 	default:
-		multiply(o, out, operands, tilerOf[A]())
+		multiply(o, out, operands, tilerOf[A](o))
 	}
 }
 

@@ -105,21 +105,6 @@ func TestApplyEqualsNaive(t *testing.T) {
 	}
 }
 
-// TestPlainTiles: without vectors there are the same bits.
-func TestPlainTiles(t *testing.T) {
-	rng := rand.New(rand.NewPCG(17, 4))
-	for range 30 {
-		o := Op{Kind: Matmul, In: ShapeOf(rng.Int64N(70), rng.Int64N(40)), N: rng.Int64N(70),
-			A: dtype.Float32, B: dtype.Float16, Out: dtype.Float32}
-		in := random(rng, o, rng.IntN(2) == 0)
-		want, err := Apply(o, in)
-		require.NoError(t, err)
-		got := make([]byte, o.Written())
-		multiply(o, got, in, tiler[float32]{plainColumns, plainTile[float32]})
-		require.Equal(t, want, got, "%v", o)
-	}
-}
-
 // TestApplyOfManyTasks: results do not depend on the number of goroutines.
 func TestApplyOfManyTasks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 2))

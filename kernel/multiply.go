@@ -3,6 +3,7 @@ package kernel
 import (
 	"slices"
 
+	"collsim/dtype"
 	"collsim/internal/parallel"
 )
 
@@ -21,13 +22,20 @@ type tiler[A accumulator] struct {
 	tile    func(dst, rows, panel []A, stride int)
 }
 
-// tilerOf returns the machine's tiler. Tilers differ in speed, not in bits.
-func tilerOf[A accumulator]() tiler[A] {
-	if t, ok := any(vectorTiler()).(tiler[A]); ok && t.tile != nil {
-		return t
+// tilerOf returns the machine's tiler for an op. Tilers differ in speed, not in bits.
+func tilerOf[A accumulator](o Op) tiler[A] {
+	single, double, whole := vectorTilers()
+	for _, some := range []any{single, double, whole} {
+		t, fits := some.(tiler[A])
+		if fits && t.tile != nil && (o.A.IsFloat() || inHalves(o.A) && inHalves(o.B)) {
+			return t
+		}
 	}
 	return tiler[A]{plainColumns, plainTile[A]}
 }
+
+// inHalves reports whether numbers of a type of integers are those of 32 bits with signs.
+func inHalves(t dtype.Type) bool { return t.Width() < 4 || t == dtype.Int32 }
 
 // multiply computes a matmul, scaled or not.
 func multiply[A accumulator](o Op, out []byte, operands [][]byte, by tiler[A]) {

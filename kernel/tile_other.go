@@ -2,5 +2,5 @@
 
 package kernel
 
-// vectorTiler returns none.
-func vectorTiler() tiler[float32] { return tiler[float32]{} }
+// vectorTilers returns none.
+func vectorTilers() (t tiler[float32], u tiler[float64], v tiler[uint64]) { return t, u, v }
