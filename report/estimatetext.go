@@ -38,9 +38,13 @@ func EstimateText(s *run.Scenario, list []*run.Estimate) string {
 			roughly(e.Bytes), roughly(e.Memory), about(e.Seconds), name})
 	}
 	b.WriteString(prose.Table{Widths: []int{9, 11, 11, 9, 9, 9, -2}, Marked: 1, Rows: rows}.String())
-	seconds, memory := run.Sum(list)
+	seconds, most, memory := run.Sum(list)
 	fmt.Fprintf(&b, "# in all %s on one core (order of magnitude), at most %s; nothing was run\n",
 		about(seconds), roughly(memory))
+	if about(most) != about(seconds) {
+		fmt.Fprintf(&b, "# or %s, if messages overtake each other: links or ranks differ\n",
+			about(most))
+	}
 	return b.String()
 }
 
@@ -72,8 +76,8 @@ func roughly(b unit.Bytes) string {
 // members. "skipped" is the reason why the point is left out, or null. "algorithms", "steps",
 // "messages" and "bytes_sent" are counts, of a program with those of the candidates for its calls.
 // "memory", in bytes, is an upper bound on one core, and "memory_of" has that of each stage besides
-// the command. "seconds" is a power of ten: an order of magnitude, the least 0.001. "warnings"
-// lists those on the scenario.
+// the command. "seconds" is a power of ten: an order of magnitude, the least 0.001. It may be
+// "seconds_at_most" where links or ranks differ. "warnings" lists those on the scenario.
 func EstimateJSON(s *run.Scenario, list []*run.Estimate) ([]byte, error) {
 	return encode(object(append(preamble(s), member{"points", listOf(list, estimateValue)},
 		member{"warnings", listOf(s.Notes, Text)})))
@@ -89,6 +93,7 @@ func estimateValue(e *run.Estimate) Value {
 		{"skipped", some(e.Skipped)}, {"algorithms", Int(e.Algorithms)}, {"steps", Int(e.Steps)},
 		{"messages", Int(e.Messages)}, {"bytes_sent", Int(e.Bytes)},
 		{"seconds", Number(run.Magnitude(e.Seconds))},
+		{"seconds_at_most", Number(run.Magnitude(max(e.Seconds, e.MostSeconds)))},
 		{"memory", Int(e.Memory)}, {"memory_of", object(members{
 			{"schedule", Int(e.Takes.Schedule)}, {"proof", Int(e.Takes.Proof)},
 			{"simulation", Int(e.Takes.Simulation)}, {"numbers", Int(e.Takes.Numbers)}})}}...))

@@ -28,6 +28,7 @@ type Estimate struct {
 	Steps, Messages int64  // of all of them; slices one by one
 	Bytes           unit.Bytes
 	Seconds         float64    // on one core, in order of magnitude: see Magnitude
+	MostSeconds     float64    // if links or ranks that differ keep the ranks from being swept
 	Takes           Takes      // stage by stage, of the one that takes the most
 	Memory          unit.Bytes // an upper bound, with the command's own
 }
@@ -41,13 +42,14 @@ func Magnitude(seconds float64) float64 {
 	return math.Pow10(power)
 }
 
-// Sum returns the time of points one after the other, and an upper bound of the memory that they
-// take on one core, with their results.
-func Sum(list []*Estimate) (seconds float64, memory unit.Bytes) {
+// Sum returns the time of points one after the other, the most that it may be, and an upper bound
+// of the memory that they take on one core, with their results.
+func Sum(list []*Estimate) (seconds, most float64, memory unit.Bytes) {
 	for _, e := range list {
 		seconds, memory = seconds+e.Seconds, max(memory, e.Memory)
+		most += max(e.Seconds, e.MostSeconds)
 	}
-	return seconds, memory + unit.Bytes(resultBytes*max(len(list)-1, 0))
+	return seconds, most, memory + unit.Bytes(resultBytes*max(len(list)-1, 0))
 }
 
 // Estimate builds the schedule of a point, or of every algorithm that may turn out the fastest, and
@@ -78,6 +80,7 @@ func (s *Scenario) Estimate(p *scenarios.Point) (_ *Estimate, err error) {
 	}
 	e.Memory = commandBytes + e.Takes.peak()
 	e.Seconds += float64(1e-9 * pointTime)
+	e.MostSeconds += e.Seconds
 	return e, nil
 }
 
@@ -94,6 +97,9 @@ func (e *Estimate) add(m *made, isAlone bool) {
 		teams := int64(member.teams)
 		e.count(work{}.plus(teams, w))
 		e.Seconds += float64(float64(teams) * timeOf(s, e.Point, w, do))
+		if sweeps(s, e.Point) && classesOf(s, e.Point) == 0 && differ(e.Point) {
+			e.MostSeconds += float64(1e-9 * (eventTime - sweepTime) * float64(w.steps))
+		}
 	}
 	if t := m.takes(e.Point, runs, 1); t.peak() >= e.Takes.peak() {
 		e.Takes = t

@@ -68,7 +68,7 @@ func TestMemoryBound(t *testing.T) {
 			require.NoError(t, err, name)
 			list = append(list, e)
 		}
-		_, bound := Sum(list)
+		_, _, bound := Sum(list)
 		live := liveDuring(func() {
 			_, err := s.Run(context.Background(), RunOptions{})
 			require.NoError(t, err, name)
@@ -113,6 +113,13 @@ func TestSecondsCounted(t *testing.T) {
 	require.InDelta(t, 1e-9*eventTime*float64(first.Steps), twice.Seconds-first.Seconds, 1e-12)
 	swept := estimate("sim.engine=sweep")
 	require.InDelta(t, 1e-9*(pointTime+sweepTime*float64(first.Steps)), swept.Seconds, 1e-12)
+	ring := []string{"topology.ranks=2048", `topology.link=[{match="gpu0->switch",latency="1 ms"}]`}
+	differ := estimate(ring...) // it is swept, but another schedule may not be
+	require.Less(t, differ.Seconds, 0.5)
+	require.InDelta(t, differ.Seconds+1e-9*(eventTime-sweepTime)*float64(differ.Steps),
+		differ.MostSeconds, 1e-9)
+	alike := estimate(ring[0])
+	require.Equal(t, alike.Seconds, alike.MostSeconds)
 	for seconds, want := range map[float64]float64{0: 1e-3, 0.0029: 1e-3, 0.003: 1e-2, 0.3: 1,
 		2.9: 1, 3: 10, 1e6: 1e6} {
 		require.Equal(t, want, Magnitude(seconds), seconds)

@@ -143,6 +143,12 @@ func sweeps(s *schedule.Schedule, p *scenarios.Point) bool {
 		d.SendBuffer == 0 && d.EagerLimit == 0 && !s.OneSided()
 }
 
+// differ reports whether single links or ranks of a point are unlike the others.
+func differ(p *scenarios.Point) bool {
+	t := p.Topology
+	return t.Changed() || t.Starts != nil || t.Slowdowns != nil
+}
+
 // packets bounds the segments of messages that may be under way at once.
 func packets(p *scenarios.Point, w work) int64 {
 	if p.Sim.Segment == 0 || p.Sim.Sharing == scenarios.Fluid {
