@@ -71,6 +71,7 @@ func furtherOfAll() []Algorithm {
 	return []Algorithm{
 		binaryBlocksAllReduce,
 		bineAllReduce,
+		bruckHoAllReduce,
 		chainAllReduce,
 		circulantAllReduce,
 		gatherReduceAllReduce,
