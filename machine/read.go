@@ -18,36 +18,44 @@ import (
 //go:embed data/*.toml
 var files embed.FS
 
-// Catalogue lists all machines that a scenario may name, by name. Callers must not change them.
-func Catalogue() []*Machine { return slices.Clone(catalogue()) }
+// Catalogue lists all machines that a scenario may name. Callers must not change them.
+func Catalogue() []*Machine {
+	var all []*Machine
+	for _, name := range Names() {
+		all = append(all, catalogue()[name]())
+	}
+	return all
+}
 
-// catalogue reads the files once. It panics on an error; a test reads them all.
-var catalogue = sync.OnceValue(func() []*Machine {
+// Names lists the machines that Find knows, in the order of their files.
+func Names() []string {
 	entries, err := files.ReadDir("data")
 	if err != nil {
 		panic(err)
 	}
-	texts := map[string]string{}
-	var names []string
-	for _, e := range entries {
-		text, err := files.ReadFile("data/" + e.Name())
-		if err != nil {
-			panic(err)
-		}
-		name := strings.TrimSuffix(e.Name(), ".toml")
-		texts[name] = string(text)
-		names = append(names, name)
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = strings.TrimSuffix(e.Name(), ".toml")
 	}
-	all := make([]*Machine, 0, len(names))
-	for _, name := range names {
-		m, err := read(name, texts[name], func(like string) (string, bool) {
-			text, ok := texts[like]
-			return text, ok
-		}, 0)
-		if err != nil {
-			panic(err)
-		}
-		all = append(all, m)
+	return names
+}
+
+// catalogue has the machines by name. Each is read when it is asked for, once: reading all takes
+// longer than most runs. It panics on an error; a test reads them all.
+var catalogue = sync.OnceValue(func() map[string]func() *Machine {
+	all := map[string]func() *Machine{}
+	for _, name := range Names() {
+		all[name] = sync.OnceValue(func() *Machine {
+			text, err := files.ReadFile("data/" + name + ".toml")
+			if err != nil {
+				panic(err)
+			}
+			m, err := Read(name, text)
+			if err != nil {
+				panic(err)
+			}
+			return m
+		})
 	}
 	return all
 })
