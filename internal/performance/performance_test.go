@@ -197,20 +197,26 @@ func rows() []row {
 	}
 }
 
-// run carries a row out in this process.
-func (r *row) run(tb testing.TB, more ...string) *collsim.Result {
+// report carries a row out in this process.
+func (r *row) report(tb testing.TB) *collsim.Report {
 	tb.Helper()
-	s, err := collsim.Load("row.toml", []byte(r.scenario),
-		collsim.LoadOptions{Set: slices.Concat(r.sets, more)})
+	s, err := collsim.Load("row.toml", []byte(r.scenario), collsim.LoadOptions{Set: r.sets})
 	require.NoError(tb, err)
 	report, err := collsim.Run(context.Background(), s, collsim.RunOptions{})
 	require.NoError(tb, err)
+	return report
+}
+
+// run carries out the row of a collective.
+func (r *row) run(tb testing.TB) *collsim.Result {
+	tb.Helper()
+	report := r.report(tb)
 	require.Len(tb, report.Results, 1)
 	require.True(tb, report.Results[0].Timed)
 	return report.Results[0]
 }
 
-// simulated is what of a row is the same on every machine: the engine, the time, the published
+// simulated returns what of a row is the same on every machine: the engine, the time, the published
 // formula.
 func simulated(r *collsim.Result) string {
 	formula := "–"
@@ -227,12 +233,8 @@ func TestDocument(t *testing.T) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	if *update {
-		before, _, ok := strings.Cut(string(text), "| work |")
-		require.True(t, ok)
-		_, after, ok := strings.Cut(string(text), "\n\n<!-- end of the table -->")
-		require.True(t, ok)
-		require.NoError(t, os.WriteFile(path,
-			[]byte(before+measured(t)+"\n\n<!-- end of the table -->"+after), 0o644))
+		text = replace(t, text, "| work |", "\n\n<!-- end of the table -->", measured(t))
+		require.NoError(t, os.WriteFile(path, text, 0o644))
 		return
 	}
 	for i, r := range rows() {
@@ -242,12 +244,29 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// measured is the table: each row run by the command, three times, of which the least counts.
-func measured(t *testing.T) string {
+// replace puts a table in place of what a text has from one mark up to the next one of another.
+func replace(t *testing.T, text []byte, from, to, table string) []byte {
+	t.Helper()
+	before, rest, ok := strings.Cut(string(text), from)
+	require.True(t, ok, from)
+	_, after, ok := strings.Cut(rest, to)
+	require.True(t, ok, to)
+	return []byte(before + table + to + after)
+}
+
+// built returns the path of the command.
+func built(t *testing.T) string {
 	t.Helper()
 	command := filepath.Join(t.TempDir(), "collsim")
 	out, err := exec.Command("go", "build", "-o", command, "../../cmd/collsim").CombinedOutput()
 	require.NoError(t, err, "%s", out)
+	return command
+}
+
+// measured returns the table: each row run by the command, three times; the least counts.
+func measured(t *testing.T) string {
+	t.Helper()
+	command := built(t)
 	var used []string // before anything large is in the memory of this process: a child begins with it
 	for _, r := range rows() {
 		by := "–"
@@ -267,7 +286,7 @@ func measured(t *testing.T) string {
 	return table
 }
 
-// measure has the command run a row, and tells of its processor time and its memory.
+// measure has the command run a row, and returns its processor time and its memory.
 func (r *row) measure(t *testing.T, command string, more ...string) (cpu, most string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "row.toml")
