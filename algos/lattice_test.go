@@ -84,7 +84,7 @@ func TestLatticeErrors(t *testing.T) {
 		{"swing", "dims", "4x3", `swing: dims = "4x3": even sizes are expected; 12 is all ranks as ` +
 			`one ring`},
 		{"bine", "dims", "2x4", `bine: dims = "2x4" has 8 ranks; there are 12`},
-		{"swing", "dims", "shape", ""}, {"torus", "dims", "shape", ""}, {"torus", "dims", "4x3", ""},
+		{"swing", "dims", "even-shape", ""}, {"torus", "dims", "shape", ""}, {"torus", "dims", "4x3", ""},
 	} {
 		a, err := algos.Find(collective.AllReduce, c.name)
 		require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"collsim/collective"
 	"collsim/internal/nearest"
@@ -39,8 +40,18 @@ const AsVersion = "newest"
 // AsTuner is a parameter value that stands for Options.Tuner.
 const AsTuner = "file"
 
-// AsShape is a parameter value that stands for Options.Shape.
-const AsShape = "shape"
+// Parameter values that stand for Options.Shape, the second only where all of its sizes are even.
+const (
+	AsShape     = "shape"
+	AsEvenShape = "even-shape"
+)
+
+// isEven reports whether all sizes of a shape, but for 1, are even.
+func isEven(shape string) bool {
+	return !slices.ContainsFunc(strings.Split(shape, "x"), func(size string) bool {
+		return size != "1" && strings.ContainsAny(size[max(len(size)-1, 0):], "13579")
+	})
+}
 
 // Param returns the value of a parameter: the given one, else the default; "" if the algorithm does
 // not have it. Values that stand for options (AsSwitch, "node", …) are replaced by them.
@@ -56,7 +67,8 @@ func (a Algorithm) Param(name string, o Options) string {
 				return "false"
 			case p.Name == name && p.Value == AsMachine && o.Machine != "":
 				return o.Machine
-			case p.Name == name && p.Value == AsShape && o.Shape != "":
+			case p.Name == name && o.Shape != "" &&
+				(p.Value == AsShape || p.Value == AsEvenShape && isEven(o.Shape)):
 				return o.Shape
 			case p.Name == name && p.Value == AsVersion && o.Version != "":
 				return o.Version

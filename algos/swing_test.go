@@ -30,6 +30,21 @@ func TestSwingSendsOnce(t *testing.T) {
 	}
 }
 
+// TestSwingOnOddTori: a network whose sizes are not all even is one ring.
+func TestSwingOnOddTori(t *testing.T) {
+	a, err := algos.Find(collective.AllReduce, "swing")
+	require.NoError(t, err)
+	for shape, lanes := range map[string]int{"4x3": 1, "11x2": 1, "12": 2, "6x2": 4, "1x6x2": 4, "": 1} {
+		ranks := 12
+		if shape == "11x2" {
+			ranks = 22
+		}
+		s, err := a.Build(specOf(collective.AllReduce, ranks, 96), algos.Options{Shape: shape})
+		require.NoError(t, err, shape)
+		require.Equal(t, lanes, s.Program(0).Lanes(), shape)
+	}
+}
+
 // TestSwingOnTori: on a torus the partners of a round are one, one, three, five, … links away along
 // one dimension, every part of the vector goes another way, and a part goes each way.
 func TestSwingOnTori(t *testing.T) {

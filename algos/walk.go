@@ -24,10 +24,11 @@ type walk struct {
 type move struct{ dimension, round int }
 
 // dimsParam is the parameter of algorithms that walk.
-var dimsParam = []Param{{Name: "dims", Value: AsShape,
+var dimsParam = []Param{{Name: "dims", Value: AsEvenShape,
 	About: "the even sizes of the dimensions of a torus as in 4x4x2, the first that of neighbours " +
 		"in rank order; a part of the vector goes each way, or channels do in turn; balanced is " +
-		"near to a square; shape is that of a torus as network, elsewhere one ring and one way"}}
+		"near to a square; even-shape is that of a torus of even sizes as network, elsewhere one " +
+		"ring and one way"}}
 
 // A torus has the dimensions that an algorithm walks through.
 type torus struct {
@@ -38,7 +39,7 @@ type torus struct {
 // torusOf reads the dimensions. Without any, it returns one ring and one way.
 func torusOf(ranks int, text string) (torus, error) {
 	ring := torus{lattice{ranks}, 1}
-	if text == AsShape {
+	if text == AsEvenShape {
 		return ring, nil
 	}
 	dims, err := latticeOf(dimsParam[0].Name, text, ranks, nearSquare(ranks))
