@@ -34,7 +34,8 @@ func TestSwingSendsOnce(t *testing.T) {
 func TestSwingOnOddTori(t *testing.T) {
 	a, err := algos.Find(collective.AllReduce, "swing")
 	require.NoError(t, err)
-	for shape, lanes := range map[string]int{"4x3": 1, "11x2": 1, "12": 2, "6x2": 4, "1x6x2": 4, "": 1} {
+	for shape, lanes := range map[string]int{"4x3": 1, "11x2": 1, "12": 2, "6x2": 4, "1x6x2": 4,
+		"": 1} {
 		ranks := 12
 		if shape == "11x2" {
 			ranks = 22
