@@ -11,7 +11,8 @@ import (
 // What programs take beside what collectives do, measured on examples (TestProgramTakesMeasured).
 const (
 	programBytes = 40 << 20 // what lowers, the tables of results, and tries at smaller sizes
-	spanBytes    = 500      // a step or message: its place in a log, from which spans are worked out
+	spanBytes    = 500      // a step or message: its place in a log, from which a picture is drawn,
+	movingBytes  = 80       // or, without one, the time in which it moves something
 	notCollected = 1.5      // times what a check of numbers holds, until it is collected
 	flopTime     = 0.1      // nanoseconds of an operation of a kernel: vectors of eight, and a miss
 )
@@ -70,7 +71,10 @@ func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, do stages) (*Estim
 	}
 	e.count(work{}.plus(stands, all))
 	if do&simulates != 0 {
-		e.Takes.Log = of(all.steps+all.transfers, spanBytes)
+		e.Takes.Log = of(all.steps+all.transfers, movingBytes)
+		if do&logs != 0 {
+			e.Takes.Log = of(all.steps+all.transfers, spanBytes)
+		}
 		e.Takes.Simulation = of(all.places, placeBytes) + of(all.peers, connectionBytes)
 		e.Seconds += float64(1e-9 * eventTime * float64(all.steps))
 	}

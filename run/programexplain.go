@@ -94,7 +94,7 @@ type ProgramWhatIf struct {
 func (s *Scenario) ExplainProgram(p *scenarios.ProgramPoint, o RunOptions) (
 	_ *ProgramExplanation, err error) {
 	defer func() { err = s.located(err) }()
-	if _, err := s.programFits(p, simulates); err != nil {
+	if _, err := s.programFits(p, simulates|logs); err != nil {
 		return nil, err
 	}
 	r := &runner{s: s, sound: true, options: RunOptions{Trace: true, Links: o.Links}}

@@ -22,15 +22,15 @@ func TestProgramTakesMeasured(t *testing.T) {
 		{"mlp", 111, []string{`sweep.lowering.pipeline=["repaired"]`}},
 		{"mlp", 94, []string{`sweep.lowering.pipeline=["off"]`}},
 		{"mlp", 243, []string{`sweep.lowering.pipeline=["off"]`, "topology.ranks=32"}},
-		{"mlp", 64, []string{`sweep.lowering.pipeline=["off"]`, "topology.ranks=32",
+		{"mlp", 55, []string{`sweep.lowering.pipeline=["off"]`, "topology.ranks=32",
 			"check.numbers=false"}},
 		{"ddp", 95, []string{`sweep.lowering.bucket=["25 MB"]`}},
-		{"ddp", 405, []string{`sweep.lowering.bucket=["1 MB"]`, "program.iterations=30",
+		{"ddp", 68, []string{`sweep.lowering.bucket=["1 MB"]`, "program.iterations=30",
 			"check.numbers=false"}},
 		{"fsdp", 134, []string{"sweep.lowering.reorder=[true]"}},
 		{"stages", 227, nil},
 		{"mlp", uncollected, []string{`sweep.lowering.pipeline=["repaired"]`, "program.iterations=20"}},
-		{"mlp", 61, []string{`sweep.lowering.pipeline=["off"]`, "program.iterations=20"}},
+		{"mlp", 73, []string{`sweep.lowering.pipeline=["off"]`, "program.iterations=20"}},
 	} {
 		if !tier.Long && len(c.set) > 1 {
 			continue
