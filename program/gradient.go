@@ -52,13 +52,14 @@ type backward struct {
 	left    map[string][]int // those not made yet
 	// now has, by tensor and rank, the name of the tensor's gradient so far; empty if there is
 	// none.
-	now    map[string][]string
-	names  map[string]bool  // of ops
-	taken  map[string]bool  // names of tensors
-	wanted map[string][]int // tensors whose gradients ops read, and the ranks of these ops
-	behind *queue           // ops that wait for gradients
-	has    map[string]bool  // complete gradients, and what ops after them write
-	ended  bool             // all gradients are complete
+	now      map[string][]string
+	names    map[string]bool  // of ops
+	taken    map[string]bool  // names of tensors
+	numbered map[string]int   // the last number of names that fresh has made of one
+	wanted   map[string][]int // tensors whose gradients ops read, and the ranks of these ops
+	behind   *queue           // ops that wait for gradients
+	has      map[string]bool  // complete gradients, and what ops after them write
+	ended    bool             // all gradients are complete
 
 	writers map[string][]int // of a tensor, once asked for: ops of the forward pass
 }
@@ -80,7 +81,8 @@ func (p *Program) withBackward() (*Program, error) {
 	b := &backward{lookup: l, q: forward, need: map[string]bool{}, given: map[string]bool{},
 		sent: map[string]bool{}, total: map[string][]int{}, left: map[string][]int{},
 		now: map[string][]string{}, names: map[string]bool{}, taken: map[string]bool{},
-		wanted: map[string][]int{}, behind: newQueue(after), has: map[string]bool{}}
+		numbered: map[string]int{},
+		wanted:   map[string][]int{}, behind: newQueue(after), has: map[string]bool{}}
 	b.q.Tensors, b.q.Groups = slices.Clone(p.Tensors), slices.Clone(p.Groups)
 	b.q.Ops = slices.Clone(ops)
 	for i := range l.ops {

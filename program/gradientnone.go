@@ -12,15 +12,14 @@ import (
 // that are not marked NoGradient, and contributions of opaque kernels to other gradients. A rank on
 // which nothing depends on a tensor has gradient 0, which needs no note.
 func (b *backward) without() (notes []Note) {
+	names := map[string][]string{} // by the reason
+	for _, t := range b.tensors {
+		why := b.whyNone(t)
+		names[why] = append(names[why], t.Name)
+	}
 	for _, why := range []string{notFloat, unread, readBehind, readOpaque, leadsNowhere} {
-		var names []string
-		for _, t := range b.tensors {
-			if b.whyNone(t) == why {
-				names = append(names, t.Name)
-			}
-		}
-		if names != nil {
-			notes = append(notes, Note{Pass: "gradient", Tensors: names, Did: "none", Why: why})
+		if of := names[why]; of != nil {
+			notes = append(notes, Note{Pass: "gradient", Tensors: of, Did: "none", Why: why})
 		}
 	}
 	for i := range b.ops {

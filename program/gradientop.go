@@ -177,13 +177,17 @@ func (b *backward) group(of *resolved, teams [][]int) string {
 // like returns the tensor that a gradient belongs to.
 func (b *backward) like(tensor string) *Tensor { return &b.tensors[b.byName[tensor]] }
 
-// fresh declares a tensor like another, under a unique name.
+// fresh declares a tensor like another, under a unique name: the given one, or that with the lowest
+// number which makes it one. Names are never given back, so that it goes on where it was last.
 func (b *backward) fresh(like Tensor, name string) string {
-	base := name
-	for n := 1; b.taken[name]; n++ {
+	base, n := name, b.numbered[name]
+	if n > 0 {
 		name = base + "_" + strconv.Itoa(n)
 	}
-	b.taken[name] = true
+	for ; b.taken[name]; name = base + "_" + strconv.Itoa(n) {
+		n++
+	}
+	b.taken[name], b.numbered[base] = true, n
 	if like.Type != 0 {
 		b.q.Tensors = append(b.q.Tensors, Tensor{Name: name, Type: like.Type, Shape: like.Shape})
 	}

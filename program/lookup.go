@@ -17,9 +17,10 @@ type lookup struct {
 	byName  map[string]int // of tensors
 	// by tensor: the last op that writes it, and the last that reads it
 	written, read map[string]int
-	updated       map[string]bool      // given tensors that ops overwrite
-	ranks         map[string][]int     // of groups
-	kernels       map[string]kernel.Op // by text, types and shapes
+	updated       map[string]bool                     // given tensors that ops overwrite
+	ranks         map[string][]int                    // of groups
+	calls         map[string]collective.Communication // by text
+	kernels       map[string]kernel.Op                // by text, types and shapes
 }
 
 // resolved is an op with its tensors.
@@ -122,9 +123,11 @@ func (q *Program) lookUp() (*lookup, error) {
 
 // plain resolves the names of ops with one result, and finds the types and shapes of their results.
 func (p *Program) plain() (*lookup, error) {
-	l := &lookup{Program: p, byName: map[string]int{}, written: map[string]int{},
-		read: map[string]int{}, updated: map[string]bool{}, ranks: map[string][]int{},
-		kernels: map[string]kernel.Op{}}
+	names := len(p.Tensors) + len(p.Ops)
+	l := &lookup{Program: p, byName: make(map[string]int, names),
+		written: make(map[string]int, len(p.Ops)), read: make(map[string]int, names),
+		updated: map[string]bool{}, ranks: map[string][]int{},
+		calls: map[string]collective.Communication{}, kernels: map[string]kernel.Op{}}
 	if p.Ranks < 1 || len(p.Ops) == 0 {
 		return nil, &Error{-1, -1, "op", "ranks and ops are expected"}
 	}
@@ -141,19 +144,19 @@ func (p *Program) plain() (*lookup, error) {
 		}
 		l.declare(t)
 	}
-	names := map[string]bool{}
+	ops := make(map[string]bool, len(p.Ops))
 	l.ops = make([]resolved, 0, len(p.Ops))
 	for i := range p.Ops {
 		o := &p.Ops[i]
-		if names[o.Name] || o.Name == "" {
+		if ops[o.Name] || o.Name == "" {
 			return nil, &Error{i, -1, "name", fmt.Sprintf("op %q: a name of its own is expected", o.Name)}
 		}
 		for _, before := range o.After {
-			if !names[before] {
+			if !ops[before] {
 				return nil, &Error{i, -1, "after", fmt.Sprintf("%s: %q is no op before it", o.Name, before)}
 			}
 		}
-		names[o.Name] = true
+		ops[o.Name] = true
 		r, err := l.op(i)
 		if err != nil {
 			return nil, err
@@ -200,6 +203,7 @@ func (l *lookup) op(i int) (resolved, error) {
 	if (o.Call == "") == (o.Kernel == "") {
 		return fail("call", "a call, a kernel or a wait is expected, and no two of them")
 	}
+	r.in = make([]Tensor, 0, len(o.In))
 	for _, name := range o.In {
 		t, ok := l.tensor(name)
 		if !ok {
@@ -228,6 +232,21 @@ func (l *lookup) op(i int) (resolved, error) {
 		return fail(key, "%v", err)
 	}
 	return r, l.writes(&r)
+}
+
+// communication returns the call that a text names, for the caller to change. Most calls of a large
+// program have the same as an earlier one: that is looked up.
+func (l *lookup) communication(text string) (*collective.Communication, error) {
+	c, known := l.calls[text]
+	if !known {
+		parsed, err := collective.ParseCommunication(text)
+		if err != nil {
+			return nil, err
+		}
+		c = *parsed
+		l.calls[text] = c
+	}
+	return &c, nil
 }
 
 // unnamed returns the error for a name that a tensor cannot have.

@@ -15,7 +15,7 @@ import (
 
 // resolveCall finds the collective, its teams, and the shape of its result.
 func (l *lookup) resolveCall(r *resolved) (err error) {
-	if r.call, err = collective.ParseCommunication(r.Call); err != nil {
+	if r.call, err = l.communication(r.Call); err != nil {
 		return err
 	}
 	if err := l.follows(r); err != nil {
