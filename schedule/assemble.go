@@ -11,7 +11,8 @@ import (
 // head gives everything except the programs, and no group. lanes is the number of lanes of each
 // rank. write adds the steps of one lane in order, and is called once for each lane, for several
 // ranks concurrently. It is called again where a step breaks a rule of schedules (wellformed.go),
-// to find the place for the error. From, To and Send of a step are copied. Repeated steps are
+// to find the place for the error. From, To, Send and Await of a step are
+// copied. Repeated steps are
 // rolled up while they are added, so a loop over tiles costs the memory of one.
 func Assemble(
 	head Schedule, lanes []int, write func(rank, lane int, add func(Step)),
@@ -61,7 +62,7 @@ func (a *assembly) code(rank int) *code {
 		a.write(rank, lane, func(step Step) {
 			kept := r.blank()
 			step.From, step.To = append(kept.From, step.From...), append(kept.To, step.To...)
-			step.Send = append(kept.Send, step.Send...)
+			step.Send, step.Await = append(kept.Send, step.Send...), append(kept.Await, step.Await...)
 			r.add(r.keep(step))
 		})
 		b.add(0, r.knots, mods)

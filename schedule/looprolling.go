@@ -105,7 +105,8 @@ func (r *roll) add(s *Step) {
 		over := &r.spare[last]
 		k.values, k.moduli = over.values[:0], over.moduli[:0]
 		if t := over.step; len(r.empty) < mostSpare {
-			r.empty = append(r.empty, Step{From: t.From[:0], To: t.To[:0], Send: t.Send[:0]})
+			r.empty = append(r.empty, Step{From: t.From[:0], To: t.To[:0], Send: t.Send[:0],
+				Await: t.Await[:0]})
 			r.over = append(r.over, t)
 		}
 		r.spare = r.spare[:last]

@@ -14,7 +14,7 @@ import (
 // comment were open before it. If one was, or if there is any error in the piece, it is parsed
 // again in order, and that result counts. So errors are those of a sequential reader.
 const (
-	window = 16 << 20
+	window = 4 << 20
 	piece  = 256 << 10 // or longer, up to the next rank
 )
 

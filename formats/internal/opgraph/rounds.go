@@ -8,7 +8,7 @@ func (l *lowering) rounds() {
 	left := make([][]int32, len(l.dags))
 	var ready []place
 	for rank, d := range l.dags {
-		left[rank] = make([]int32, len(d.ops))
+		left[rank], d.round = make([]int32, len(d.ops)), make([]int32, len(d.ops))
 		for op := range d.ops {
 			n := int32(len(d.preds.of(int32(op))))
 			if d.ops[op].Kind == Recv && d.ops[op].Peer != int32(rank) {
@@ -39,10 +39,10 @@ func (l *lowering) rounds() {
 			settle(place{o.Peer, d.mate[p.op]}, after)
 		}
 		for _, s := range d.succs.of(p.op) {
-			if s.start {
-				settle(place{p.rank, s.op}, base)
+			if s.start() {
+				settle(place{p.rank, s.op()}, base)
 			} else {
-				settle(place{p.rank, s.op}, after)
+				settle(place{p.rank, s.op()}, after)
 			}
 		}
 	}
