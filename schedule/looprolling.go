@@ -45,6 +45,16 @@ func (r *roll) keep(s Step) *Step {
 	return kept
 }
 
+// restart begins another lane. It reuses nodes of those before it that are not used any more.
+func (r *roll) restart(unused []knot) {
+	for i := range unused {
+		if unused[i].step != nil {
+			r.spare = append(r.spare, unused[i])
+		}
+	}
+	r.knots = unused[:0]
+}
+
 // body returns the largest length of a loop's body.
 func (r *roll) body() int {
 	if r.long {

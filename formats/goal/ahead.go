@@ -14,8 +14,8 @@ import (
 // comment were open before it. If one was, or if there is any error in the piece, it is parsed
 // again in order, and that result counts. So errors are those of a sequential reader.
 const (
-	window = 4 << 20
-	piece  = 256 << 10 // or longer, up to the next rank
+	window = 2 << 20
+	piece  = 128 << 10 // or longer, up to the next rank
 )
 
 // border marks where a file may be cut: after its first byte.
@@ -83,13 +83,17 @@ func (r *reader) batch(text []byte) error {
 		text = text[n:]
 	}
 	parallel.Each(len(pieces), func() func(int) {
-		one := reader{declared: r.declared}
 		return func(i int) {
+			one, _ := r.idle.Get().(*reader)
+			if one == nil {
+				one = &reader{declared: r.declared}
+			}
 			p := &pieces[i]
 			one.line, one.comment, one.rank, one.blocks = p.line, 0, -1, nil
 			one.block.Ops, one.block.Edges = one.block.Ops[:0], one.block.Edges[:0]
 			err := one.lines(p.text)
 			p.blocks, p.sound = one.blocks, err == nil && one.rank < 0 && one.comment == 0
+			r.idle.Put(one)
 		}
 	})
 	for i := range pieces {

@@ -26,6 +26,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"collsim/formats/internal/foreign"
 	"collsim/formats/internal/opgraph"
@@ -77,7 +78,8 @@ type reader struct {
 	file    string
 	window  int // bytes that are read at a time, and bytes of a piece
 	piece   int
-	taken   int // number of pieces accepted from parallel parsing
+	taken   int       // number of pieces accepted from parallel parsing
+	idle    sync.Pool // of readers of pieces, whose memory is used again
 	line    int
 	comment int     // the line of an open /*, 0 for none
 	all     []token // tokens of the line

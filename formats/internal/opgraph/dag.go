@@ -1,6 +1,10 @@
 package opgraph
 
-import "slices"
+import (
+	"slices"
+
+	"collsim/schedule"
+)
 
 // arc is one end of a dependency as seen from the other: twice the operation, and 1 more if the
 // dependency is on its start.
@@ -83,8 +87,16 @@ type dag struct {
 	prev  []int32
 	round []int32 // of the message that it sends, or could send
 
-	seen    []int32 // by lane: the last value that the lane being written has awaited
+	*writing
+}
+
+// writing is the state of the lane that is being written, and memory for its steps.
+type writing struct {
+	seen    []int32 // by lane: the last value that this one has awaited
 	awaited []int32 // lanes in seen
+	events  []schedule.Event
+	from    [1]schedule.Source
+	to      [1]schedule.Dest
 }
 
 // newDependencies sorts the operations of a rank, and divides them into lanes.

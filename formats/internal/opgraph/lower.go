@@ -3,6 +3,7 @@ package opgraph
 import (
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 
 	"collsim/collective"
@@ -57,12 +58,29 @@ func (g *Graph) Lower(o *foreign.Options) (*foreign.File, error) {
 	l.match()
 	f := &foreign.File{Format: g.Format, Name: g.Name, Where: l.where(), Found: l.violations(),
 		Notes: l.notes(), Sizes: "the sizes in the file"}
+	ops := 0
+	for _, d := range l.dags {
+		ops += len(d.ops)
+	}
+	collect(ops) // channels, and what puts them in order
 	l.rounds()
 	var err error
 	if f.Schedule, err = l.assemble(); err != nil {
 		return nil, &foreign.Error{File: o.File, Text: err.Error()}
 	}
+	collect(ops) // all but the schedule and the places of its steps
 	return HeldTo(f, o)
+}
+
+// manyOps is the number of operations from which on memory is collected between stages.
+const manyOps = 1 << 20
+
+// collect has memory collected that a program of many operations needs no more. Otherwise as much
+// again would be taken first.
+func collect(ops int) {
+	if ops >= manyOps {
+		runtime.GC()
+	}
 }
 
 // each calls do for every rank, concurrently.

@@ -11,19 +11,16 @@ func (l *lowering) write(rank, lane int, add func(schedule.Step)) {
 	if lane >= d.count() {
 		return
 	}
-	if d.seen == nil {
-		d.seen = make([]int32, d.count()+1)
+	if d.writing == nil {
+		d.writing = &writing{seen: make([]int32, d.count()+1)}
 	}
 	for _, other := range d.awaited {
 		d.seen[other] = 0
 	}
 	d.awaited = d.awaited[:0]
-	var from [1]schedule.Source // reused by all steps, as awaits is
-	var to [1]schedule.Dest
-	var awaits []schedule.Event
 	for _, op := range d.of(int32(lane)) {
-		awaits = d.awaits(op, awaits[:0])
-		step := l.step(int32(rank), op, from[:], to[:])
+		awaits := d.awaits(op, d.events[:0])
+		step := l.step(int32(rank), op)
 		if d.opened(op) > 0 {
 			add(schedule.Step{Await: awaits, Post: true, Round: step.Round})
 			awaits = awaits[:0]
@@ -34,16 +31,17 @@ func (l *lowering) write(rank, lane int, add func(schedule.Step)) {
 				awaits = append(awaits, e)
 			}
 		}
-		step.Await, step.Post = awaits, d.ends[op] > 0
+		step.Await, step.Post, d.events = awaits, d.ends[op] > 0, awaits
 		add(step)
 	}
 }
 
-// step returns the step of an operation, without its events. from and to provide memory for one
-// source and one destination. A message without another end does nothing, or waits for an event
+// step returns the step of an operation, without its events, whose source and destination are valid
+// until the next. A message without another end does nothing, or waits for an event
 // that never comes.
-func (l *lowering) step(rank, op int32, from []schedule.Source, to []schedule.Dest) schedule.Step {
+func (l *lowering) step(rank, op int32) schedule.Step {
 	d := l.dags[rank]
+	from, to := d.from[:], d.to[:]
 	o := &d.ops[op]
 	s := schedule.Step{Round: d.round[op]}
 	switch {
