@@ -179,9 +179,8 @@ func (m *Machine) Sketch() string {
 
 // Find returns the machine with a name, or an error that lists the nearest names.
 func Find(name string) (*Machine, error) {
-	all := Catalogue()
-	if i := slices.IndexFunc(all, func(m *Machine) bool { return m.Name == name }); i >= 0 {
-		return all[i], nil
+	if m := known()[name]; m != nil {
+		return m(), nil
 	}
 	names := Names()
 	if near := nearest.To(name, names, 3); len(near) > 0 {
@@ -192,10 +191,4 @@ func Find(name string) (*Machine, error) {
 }
 
 // Names lists the machines that Find knows.
-func Names() []string {
-	names := make([]string, 0, len(Catalogue()))
-	for _, m := range Catalogue() {
-		names = append(names, m.Name)
-	}
-	return names
-}
+func Names() []string { return slices.Clone(names()) }

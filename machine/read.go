@@ -19,37 +19,44 @@ import (
 var files embed.FS
 
 // Catalogue lists all machines that a scenario may name, by name. Callers must not change them.
-func Catalogue() []*Machine { return slices.Clone(catalogue()) }
+func Catalogue() []*Machine {
+	all := make([]*Machine, len(names()))
+	for i, name := range names() {
+		all[i] = known()[name]()
+	}
+	return all
+}
 
-// catalogue reads the files once. It panics on an error; a test reads them all.
-var catalogue = sync.OnceValue(func() []*Machine {
+// names lists the machines that there are files of.
+var names = sync.OnceValue(func() (all []string) {
 	entries, err := files.ReadDir("data")
 	if err != nil {
 		panic(err)
 	}
-	texts := map[string]string{}
-	var names []string
 	for _, e := range entries {
-		text, err := files.ReadFile("data/" + e.Name())
-		if err != nil {
-			panic(err)
-		}
-		name := strings.TrimSuffix(e.Name(), ".toml")
-		texts[name] = string(text)
-		names = append(names, name)
-	}
-	all := make([]*Machine, 0, len(names))
-	for _, name := range names {
-		m, err := read(name, texts[name], func(like string) (string, bool) {
-			text, ok := texts[like]
-			return text, ok
-		}, 0)
-		if err != nil {
-			panic(err)
-		}
-		all = append(all, m)
+		all = append(all, strings.TrimSuffix(e.Name(), ".toml"))
 	}
 	return all
+})
+
+// known reads the file of each machine once, when it is asked for: all of them take longer than most
+// scenarios. It panics on an error; a test reads them all.
+var known = sync.OnceValue(func() map[string]func() *Machine {
+	of := map[string]func() *Machine{}
+	for _, name := range names() {
+		of[name] = sync.OnceValue(func() *Machine {
+			text, err := files.ReadFile("data/" + name + ".toml")
+			if err != nil {
+				panic(err)
+			}
+			m, err := Read(name, text)
+			if err != nil {
+				panic(err)
+			}
+			return m
+		})
+	}
+	return of
 })
 
 // written is a figure in a file.
