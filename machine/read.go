@@ -39,8 +39,8 @@ var names = sync.OnceValue(func() (all []string) {
 	return all
 })
 
-// known reads the file of each machine once, when it is asked for: all of them take longer than most
-// scenarios. It panics on an error; a test reads them all.
+// known reads the file of each machine once, when it is asked for: reading all takes longer than
+// most scenarios. It panics on an error; a test reads them all.
 var known = sync.OnceValue(func() map[string]func() *Machine {
 	of := map[string]func() *Machine{}
 	for _, name := range names() {
