@@ -179,8 +179,8 @@ func (m *Machine) Sketch() string {
 
 // Find returns the machine with a name, or an error that lists the nearest names.
 func Find(name string) (*Machine, error) {
-	if read := catalogue()[name]; read != nil {
-		return read(), nil
+	if m := known()[name]; m != nil {
+		return m(), nil
 	}
 	names := Names()
 	if near := nearest.To(name, names, 3); len(near) > 0 {
@@ -189,3 +189,6 @@ func Find(name string) (*Machine, error) {
 	return nil, fmt.Errorf("%.40q: no machine of that name; nearest: %s", name,
 		strings.Join(names, ", "))
 }
+
+// Names lists the machines that Find knows.
+func Names() []string { return slices.Clone(names()) }

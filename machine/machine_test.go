@@ -11,6 +11,19 @@ import (
 	"collsim/unit"
 )
 
+// TestNames: the names, for which no file is read, are those of the catalogue, in its order, and
+// each is found as the same machine.
+func TestNames(t *testing.T) {
+	names := Names()
+	for i, m := range Catalogue() {
+		require.Equal(t, names[i], m.Name)
+		found, err := Find(m.Name)
+		require.NoError(t, err)
+		require.Same(t, m, found)
+	}
+	require.Len(t, Catalogue(), len(names))
+}
+
 // TestCatalogue reads every machine: its device is one, its network can be built, a message between
 // two GPUs of a node reaches what is known, and every figure has a source.
 func TestCatalogue(t *testing.T) {

@@ -18,34 +18,33 @@ import (
 //go:embed data/*.toml
 var files embed.FS
 
-// Catalogue lists all machines that a scenario may name. Callers must not change them.
+// Catalogue lists all machines that a scenario may name, by name. Callers must not change them.
 func Catalogue() []*Machine {
-	var all []*Machine
-	for _, name := range Names() {
-		all = append(all, catalogue()[name]())
+	all := make([]*Machine, len(names()))
+	for i, name := range names() {
+		all[i] = known()[name]()
 	}
 	return all
 }
 
-// Names lists the machines that Find knows, in the order of their files.
-func Names() []string {
+// names lists the machines that there are files of.
+var names = sync.OnceValue(func() (all []string) {
 	entries, err := files.ReadDir("data")
 	if err != nil {
 		panic(err)
 	}
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = strings.TrimSuffix(e.Name(), ".toml")
+	for _, e := range entries {
+		all = append(all, strings.TrimSuffix(e.Name(), ".toml"))
 	}
-	return names
-}
+	return all
+})
 
-// catalogue has the machines by name. Each is read when it is asked for, once: reading all takes
-// longer than most runs. It panics on an error; a test reads them all.
-var catalogue = sync.OnceValue(func() map[string]func() *Machine {
-	all := map[string]func() *Machine{}
-	for _, name := range Names() {
-		all[name] = sync.OnceValue(func() *Machine {
+// known reads the file of each machine once, when it is asked for: reading all takes longer than
+// most scenarios. It panics on an error; a test reads them all.
+var known = sync.OnceValue(func() map[string]func() *Machine {
+	of := map[string]func() *Machine{}
+	for _, name := range names() {
+		of[name] = sync.OnceValue(func() *Machine {
 			text, err := files.ReadFile("data/" + name + ".toml")
 			if err != nil {
 				panic(err)
@@ -57,7 +56,7 @@ var catalogue = sync.OnceValue(func() map[string]func() *Machine {
 			return m
 		})
 	}
-	return all
+	return of
 })
 
 // written is a figure in a file.

@@ -1,9 +1,11 @@
 package run
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -22,7 +24,8 @@ type source struct {
 	name    string // as errors call it
 	limit   unit.Bytes
 	text    []byte
-	parts   [][]byte // in place of text: the file of every rank, where name has {rank}
+	parts   [][]byte  // in place of text: the file of every rank, where name has {rank}
+	stream  io.Reader // in place of text: a file that is read once
 	format  formats.Format
 	options formats.Options // of its parameters
 	own     *formats.File   // read as it is, at its own size
@@ -39,9 +42,11 @@ func (s *Scenario) load(a scenarios.Algorithm) (*source, error) {
 	if src.options, err = fileOptions(a.Params); err != nil {
 		return nil, err
 	}
-	if err := src.fetch(s.file, a.File, s.disk); err != nil {
+	done, err := src.fetch(s.file, a.File, s.disk)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	if src.own, err = src.read(src.options); err != nil {
 		return nil, err
 	}
@@ -49,28 +54,55 @@ func (s *Scenario) load(a scenarios.Algorithm) (*source, error) {
 		return nil, fmt.Errorf("%s is no schedule: %s", src.name, strings.Join(src.own.Notes, "; "))
 	}
 	if src.format.Dataless { // it is the same at every size: see at
-		src.text, src.parts = nil, nil
+		src.text, src.parts, src.stream = nil, nil, nil
 	}
 	s.files[a.String()] = src
 	return src, nil
 }
 
-// fetch gets the content of the file, or of those of all ranks, and finds out its format.
-func (src *source) fetch(scenario, file string, d *disk) (err error) {
+// fetch gets the content of the file, or of those of all ranks, and finds out its format. done is
+// to be called when it has been read.
+func (src *source) fetch(scenario, file string, d *disk) (done func(), err error) {
+	done = func() {}
 	if strings.Contains(file, formats.RankInName) {
 		src.format, _ = formats.Lookup(formats.Trace)
 		src.parts, err = formats.ReadParts(src.name, d.file)
-		return err
+		return done, err
+	}
+	if opened := src.open(scenario, d); opened != nil {
+		return opened, nil
 	}
 	if src.text, err = scenarioFile(scenario, file, src.name, d); err != nil {
-		return err
+		return nil, err
 	}
 	head := src.text[:min(len(src.text), formats.HeadSize)]
 	var ok bool
 	if src.format, ok = formats.Sniff(src.name, head); !ok {
-		return fmt.Errorf("%s is of no known format; %s", src.name, formats.Hint())
+		return nil, fmt.Errorf("%s is of no known format; %s", src.name, formats.Hint())
 	}
-	return nil
+	return done, nil
+}
+
+// open opens a file without data, which is read once, and returns what closes it. It returns nil
+// for any other file, and for what cannot be opened.
+func (src *source) open(scenario string, d *disk) (done func()) {
+	if d.open == nil || strings.HasPrefix(scenario, "example:") {
+		return nil
+	}
+	f, err := d.open(src.name, d.limit)
+	if err != nil {
+		return nil
+	}
+	done = func() { _ = f.Close() } // it was read only
+	in := bufio.NewReaderSize(f, formats.HeadSize)
+	head, _ := in.Peek(formats.HeadSize) // an error is found again when all is read
+	format, known := formats.Sniff(src.name, head)
+	if !known || !format.Dataless {
+		done()
+		return nil
+	}
+	src.format, src.stream = format, in
+	return done
 }
 
 // scenarioFile returns the content of a file that a scenario names. Next to an example the file
@@ -105,6 +137,9 @@ func near(name string, err error) string {
 
 func (src *source) decode(o formats.Options) (*formats.File, error) {
 	o.Limit = src.limit
+	if src.stream != nil {
+		return formats.Read(src.name, src.stream, o)
+	}
 	if src.parts == nil {
 		return formats.Read(src.name, bytes.NewReader(src.text), o)
 	}

@@ -2,6 +2,7 @@ package run
 
 import (
 	"errors"
+	"io"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -39,6 +40,9 @@ type LoadOptions struct {
 	// Read reads the scenario, unless its text is given, and the schedules that it names, of no more
 	// bytes than a limit; nil reads regular files.
 	Read func(name string, limit unit.Bytes) ([]byte, error)
+	// Open opens a schedule that it names and that is read only once, if it is not nil, or Read is
+	// nil too: its text, which may be long, is then never in memory as a whole.
+	Open func(name string, limit unit.Bytes) (io.ReadCloser, error)
 	// ReadArrays reads the data that it names; nil is data.ReadRanks.
 	ReadArrays func(path string, w arrays.Want) ([]arrays.Array, error)
 }
@@ -69,6 +73,7 @@ type Scenario struct {
 type disk struct {
 	resolve func(name string) string // relative to the scenario
 	read    func(path string, limit unit.Bytes) ([]byte, error)
+	open    func(path string, limit unit.Bytes) (io.ReadCloser, error) // nil: read alone
 	limit   unit.Bytes
 	seen    map[string]content // by path
 }
@@ -94,7 +99,7 @@ func (d *disk) file(path string) ([]byte, error) {
 // *scenarios.Errors, each error with its line.
 func Load(file string, text []byte, o LoadOptions) (*Scenario, error) {
 	if o.Read == nil {
-		o.Read = readFile
+		o.Read, o.Open = readFile, openFile
 	}
 	text, err := textOf(file, text, o)
 	if err != nil {
@@ -125,12 +130,18 @@ func newScenario(of *scenarios.Scenario, file string, o LoadOptions) *Scenario {
 		limit: o.Limit,
 		arrays: &arrayFiles{read: o.ReadArrays, resolve: of.Resolve, limit: o.Limit,
 			beside: beside(file)},
-		disk: &disk{of.Resolve, o.Read, o.Limit, map[string]content{}}}
+		disk: &disk{of.Resolve, o.Read, o.Open, o.Limit, map[string]content{}}}
 }
 
 // readFile reads a regular file of no more bytes than the limit.
 func readFile(name string, limit unit.Bytes) ([]byte, error) {
 	return input.Limit{Bytes: limit}.File(name)
+}
+
+// openFile opens a regular file of no more bytes than the limit.
+func openFile(name string, limit unit.Bytes) (io.ReadCloser, error) {
+	f, _, err := input.Limit{Bytes: limit}.Open(name)
+	return f, err
 }
 
 // names lists the algorithms of each kind. It is read-only.
@@ -214,7 +225,8 @@ func New(name string, points ...*scenarios.Point) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newScenario(of, name, LoadOptions{Read: readFile, ReadArrays: arrays.ReadRanks})
+	s := newScenario(of, name, LoadOptions{Read: readFile, Open: openFile,
+		ReadArrays: arrays.ReadRanks})
 	for _, p := range points {
 		if err := s.known(p); err != nil {
 			return nil, s.located(p.Refuse("collective.algorithm", reason(err), ""))

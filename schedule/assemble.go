@@ -11,7 +11,8 @@ import (
 // head gives everything except the programs, and no group. lanes is the number of lanes of each
 // rank. write adds the steps of one lane in order, and is called once for each lane, for several
 // ranks concurrently. It is called again where a step breaks a rule of schedules (wellformed.go),
-// to find the place for the error. From, To and Send of a step are copied. Repeated steps are
+// to find the place for the error. From, To, Send and Await of a step are
+// copied. Repeated steps are
 // rolled up while they are added, so a loop over tiles costs the memory of one.
 func Assemble(
 	head Schedule, lanes []int, write func(rank, lane int, add func(Step)),
@@ -28,11 +29,12 @@ func Assemble(
 	a := assembly{s: s, lanes: lanes, write: write}
 	codes, errs := make([]*code, s.Spec.Ranks), make([]error, s.Spec.Ranks)
 	parallel.Each(len(codes), func() func(int) {
+		var w assembler
 		return func(rank int) {
-			codes[rank] = a.code(rank)
+			codes[rank] = w.code(&a, rank)
 			keep := a.checker(rank)
-			errs[rank] = codes[rank].each(func(u *bundle, i int32, times []int32) error {
-				return keep.bundle(u, &codes[rank].leaves[i], times)
+			errs[rank] = codes[rank].each(func(u *bundle, n *node, times []int32) error {
+				return keep.bundle(u, codes[rank], n, times)
 			})
 		}
 	})
@@ -52,21 +54,28 @@ type assembly struct {
 	write func(rank, lane int, add func(Step))
 }
 
+// assembler makes one program after another in the same memory.
+type assembler struct {
+	bundler
+	roll
+}
+
 // code returns the program of a rank.
-func (a *assembly) code(rank int) *code {
-	var b bundler
-	mods := a.s.moduli()
+func (w *assembler) code(a *assembly, rank int) *code {
+	w.mods, w.long, w.compact = a.s.moduli(), true, newCompactor()
 	for lane := range a.lanes[rank] {
-		r := roll{mods: mods, long: true}
 		a.write(rank, lane, func(step Step) {
-			kept := r.blank()
+			kept := w.blank()
 			step.From, step.To = append(kept.From, step.From...), append(kept.To, step.To...)
-			step.Send = append(kept.Send, step.Send...)
-			r.add(r.keep(step))
+			step.Send, step.Await = append(kept.Send, step.Send...), append(kept.Await, step.Await...)
+			w.roll.add(w.keep(step))
 		})
-		b.add(0, r.knots, mods)
+		w.restart(w.bundler.add(0, w.knots, w.mods))
 	}
-	return b.code()
+	c := w.bundler.code().clone()
+	w.restart(w.last.knots)
+	w.last, w.written = alike{}, w.written.emptied()
+	return c
 }
 
 // checker returns the checker of a rank's steps.

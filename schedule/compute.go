@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -14,6 +15,27 @@ import (
 
 // Opaque returns a kernel with a time and without any further meaning.
 func Opaque(t unit.Time) *kernel.Op { return &kernel.Op{Kind: kernel.Opaque, Time: t} }
+
+// Opaques makes opaque kernels, one for each time. A program with many computations then holds few.
+type Opaques struct {
+	lock sync.Mutex
+	kept map[unit.Time]*kernel.Op
+}
+
+// Of returns the opaque kernel of a time.
+func (o *Opaques) Of(t unit.Time) *kernel.Op {
+	o.lock.Lock()
+	defer o.lock.Unlock()
+	k := o.kept[t]
+	if k == nil {
+		if o.kept == nil {
+			o.kept = map[unit.Time]*kernel.Op{}
+		}
+		k = Opaque(t)
+		o.kept[t] = k
+	}
+	return k
+}
 
 // OpaqueTime returns the time of an opaque kernel; 0 for every other step.
 func (s *Step) OpaqueTime() unit.Time {

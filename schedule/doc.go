@@ -25,11 +25,11 @@
 // From below; a file uses names of its own layer and of those before it.
 //
 //	steps: cut.go step.go term.go meaning.go compute.go protocol.go textclass.go
-//	programs: vars.go affine.go group.go program.go programcache.go fold.go composed.go
+//	programs: vars.go affine.go group.go program.go numbers.go programcache.go fold.go composed.go
 //	schedules: schedule.go tensor.go roles.go contents.go violation.go parts.go components.go
 //	  compose.go teams.go epochs.go wellformed.go indexranges.go evensizes.go evened.go timing.go
-//	authors: lane.go laneadd.go lanepads.go lanerepeat.go looprolling.go incremental.go plan.go
-//	  turn.go rescale.go
+//	authors: lane.go laneadd.go lanepads.go lanerepeat.go looprolling.go incremental.go
+//	  bundling.go plan.go turn.go rescale.go
 //	text: text.go tensortext.go composetext.go parse.go parsecheck.go parseparts.go
 //	  parseregion.go parsestep.go assemble.go
 //	execution: hooks.go connection.go exec.go stall.go causal.go

@@ -33,6 +33,8 @@ type checker struct {
 	strides [][]int32
 	at      int   // index of the next variable
 	ends    []end // message ends of the step
+	buffer  Step
+	values  [2]int64
 }
 
 // An end is one end of a connection that a step uses, for every lane and iteration.
@@ -51,12 +53,12 @@ func (k *checker) step(s *Step) error {
 
 // bundle returns the rule that a step breaks in the lanes of a bundle. It executes in times[0]
 // lanes, and times[d] times in the d-th loop around it.
-func (k *checker) bundle(u *bundle, l *leaf, times []int32) error {
+func (k *checker) bundle(u *bundle, c *code, n *node, times []int32) error {
 	last := u.channel + (u.count-1)*u.channelStride
 	k.lane, k.channels = u.first, int64(max(u.channel, last))+1
 	k.times = [maxLoops + 1]int32{1, 1, 1, 1, 1}
 	copy(k.times[:], times)
-	return k.check(&l.step, l.strides)
+	return k.check(c.stepOf(n, &k.buffer), c.leaves[n.leaf].strides)
 }
 
 // check returns the rule that a step breaks in any of its executions.
@@ -99,8 +101,7 @@ func (k *checker) extremes(f form) (low, high int64) {
 // some reports whether forms together take values that pass a test. It enumerates the iterations in
 // which one of them may differ, at most as many as the step has executions.
 func (k *checker) some(test func(x []int64) bool, forms ...form) bool {
-	var values [2]int64
-	x := values[:len(forms)]
+	x := k.values[:len(forms)]
 	for i, f := range forms {
 		x[i] = f.base
 	}

@@ -155,9 +155,13 @@ func (s *Step) sized() (r *Region, at int) {
 // SizedBlock returns the tile and block of the step's sized region (Step.Sized), without loading
 // the step. REQUIRES: Sized is not nil, no parts.
 func (p *Program) SizedBlock(c *Cursor) (tile, block int32) {
-	l := &c.code.leaves[c.code.nodes[c.pc].leaf]
+	n := &c.code.nodes[c.pc]
+	l := &c.code.leaves[n.leaf]
 	sized, at := l.step.sized()
 	r := Region{Buffer: sized.Buffer, Tile: sized.Tile, First: sized.First, Run: 1, Times: 1}
+	if n.count > 0 {
+		r.Tile, r.First = c.code.numbers[n.count:][at-1], c.code.numbers[n.count:][at]
+	}
 	for d, stride := range l.strides {
 		times := c.lane
 		if d > 0 {
@@ -251,6 +255,9 @@ func (s *Schedule) latest(code *code, from, to int32, times []int32) int64 {
 			continue
 		}
 		round := int64(l.step.Round)
+		if n.count > 0 {
+			round = int64(code.numbers[n.count])
+		}
 		for d, stride := range l.strides {
 			if stride != nil {
 				round += max(0, int64(stride[0])*int64(times[d]-1))

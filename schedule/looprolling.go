@@ -45,6 +45,16 @@ func (r *roll) keep(s Step) *Step {
 	return kept
 }
 
+// restart begins another lane. It reuses nodes of those before it that are not used any more.
+func (r *roll) restart(unused []knot) {
+	for i := range unused {
+		if unused[i].step != nil {
+			r.spare = append(r.spare, unused[i])
+		}
+	}
+	r.knots = unused[:0]
+}
+
 // body returns the largest length of a loop's body.
 func (r *roll) body() int {
 	if r.long {
@@ -105,7 +115,8 @@ func (r *roll) add(s *Step) {
 		over := &r.spare[last]
 		k.values, k.moduli = over.values[:0], over.moduli[:0]
 		if t := over.step; len(r.empty) < mostSpare {
-			r.empty = append(r.empty, Step{From: t.From[:0], To: t.To[:0], Send: t.Send[:0]})
+			r.empty = append(r.empty, Step{From: t.From[:0], To: t.To[:0], Send: t.Send[:0],
+				Await: t.Await[:0]})
 			r.over = append(r.over, t)
 		}
 		r.spare = r.spare[:last]

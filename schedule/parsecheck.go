@@ -57,15 +57,15 @@ func (p *parser) check() error {
 	}
 	for rank, c := range p.roles {
 		keep := checker{s: s, rank: int32(rank), lanes: lanes}
-		err := c.each(func(u *bundle, i int32, times []int32) error {
-			l := &c.leaves[i]
+		err := c.each(func(u *bundle, n *node, times []int32) error {
+			l, i := &c.leaves[n.leaf], n.leaf
 			p.work = unit.AddCapped(p.work, s.work(l, times))
 			if p.work > maxWork {
 				return &ParseError{p.lines[rank][i], fmt.Sprintf("with this step in all its loops, lanes, "+
 					"slices and ranks, the programs name %s blocks and peers; at most %d are read",
 					atLeast(p.work), int64(maxWork))}
 			}
-			if err := keep.bundle(u, l, times); err != nil {
+			if err := keep.bundle(u, c, n, times); err != nil {
 				return &ParseError{p.lines[rank][i], err.Error()}
 			}
 			return nil
@@ -77,15 +77,15 @@ func (p *parser) check() error {
 	return nil
 }
 
-// each calls f with every leaf, its bundle, and its number of executions: lanes, then each loop's
+// each calls f with every step, its bundle, and its number of executions: lanes, then each loop's
 // iterations.
-func (c *code) each(f func(u *bundle, leaf int32, times []int32) error) error {
+func (c *code) each(f func(u *bundle, n *node, times []int32) error) error {
 	var walk func(u *bundle, from, to int32, times []int32) error
 	walk = func(u *bundle, from, to int32, times []int32) error {
 		for pc := from; pc < to; pc++ {
 			n := &c.nodes[pc]
 			if n.leaf >= 0 {
-				if err := f(u, n.leaf, times); err != nil {
+				if err := f(u, n, times); err != nil {
 					return err
 				}
 				continue

@@ -1,6 +1,10 @@
 package schedule
 
-import "slices"
+import (
+	"slices"
+
+	"collsim/kernel"
+)
 
 // maxLoops bounds how deep loops nest.
 const maxLoops = 4
@@ -12,6 +16,9 @@ type code struct {
 	nodes   []node
 	leaves  []leaf
 	lanes   int32
+	// numbers holds those of the steps that share leaves: variables, tags, and which of the kernels.
+	numbers []int32
+	kernels []*kernel.Op
 }
 
 // A bundle is count lanes from first on that run the same nodes, nodes[from:to], up to strides.
@@ -21,12 +28,14 @@ type bundle struct {
 	from, to               int32
 }
 
-// A node is a step (leaf ≥ 0), or a loop over the size nodes that follow it.
+// A node is a step (leaf ≥ 0), or a loop over the size nodes that follow it. The count of a step is
+// where its numbers begin, 0 if its leaf is not shared.
 type node struct{ leaf, count, size int32 }
 
 // A leaf is a step in iteration 0 of all its loops and in the first lane of its bundle, with the
 // strides of its variables. strides[0] leads from lane to lane, strides[d] from iteration to
-// iteration of the d-th loop around it. A nil stride changes nothing.
+// iteration of the d-th loop around it. A nil stride changes nothing. A shared leaf has 0 in place
+// of the numbers of its steps.
 type leaf struct {
 	step    Step
 	strides [][]int32
@@ -167,8 +176,12 @@ func (p *Program) Load(c *Cursor, s *Step) {
 		p.loadPart(c, s)
 		return
 	}
-	l := &c.code.leaves[c.code.nodes[c.pc].leaf]
+	n := &c.code.nodes[c.pc]
+	l := &c.code.leaves[n.leaf]
 	s.assign(&l.step)
+	if n.count > 0 {
+		c.code.number(s, n.count)
+	}
 	if len(l.strides) > 0 {
 		if c.lane != 0 && l.strides[0] != nil {
 			s.shift(l.strides[0], c.lane)

@@ -96,10 +96,10 @@ func (s *Schedule) AnyStep(such func(*Step) bool) bool {
 	if s.teams != nil || s.parts != nil {
 		return false
 	}
+	var buffer Step
 	for code := range codesOf(s) {
-		leaves := code.leaves
-		for i := range leaves {
-			if such(&leaves[i].step) {
+		for i := range code.nodes {
+			if n := &code.nodes[i]; n.leaf >= 0 && such(code.stepOf(n, &buffer)) {
 				return true
 			}
 		}

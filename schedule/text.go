@@ -187,6 +187,8 @@ type writer struct {
 	schedule *Schedule
 	bundle   *bundle
 	leaf     *leaf
+	present  *Step // of the leaf
+	buffer   Step
 	next     int  // index of the variable to print next, in variables' order
 	nameless bool // omits the names of launches
 }
@@ -201,7 +203,7 @@ func (w *writer) nodes(c *code, from, to int32, indent string) {
 			pc += n.size
 			continue
 		}
-		w.leaf, w.next = &c.leaves[n.leaf], 0
+		w.leaf, w.present, w.next = &c.leaves[n.leaf], c.stepOf(n, &w.buffer), 0
 		w.b.WriteString(indent)
 		w.step()
 		w.b.WriteByte('\n')
@@ -222,7 +224,7 @@ func (w *writer) variable(base int32) affine {
 
 // step prints a step.
 func (w *writer) step() {
-	s := &w.leaf.step
+	s := w.present
 	round := w.variable(s.Round)
 	name := s.Name()
 	w.b.WriteString(name)

@@ -44,8 +44,8 @@ func (x *transposition) code(rank int, peers []int32) (*code, error) {
 	x.used = x.used || scratch
 	if err == nil && peers == nil { // the lanes of peers are the original's
 		keep := checker{s: x.t, rank: int32(rank), lanes: func(int32) int32 { return math.MaxInt32 }}
-		err = c.each(func(u *bundle, i int32, times []int32) error {
-			return keep.bundle(u, &c.leaves[i], times)
+		err = c.each(func(u *bundle, n *node, times []int32) error {
+			return keep.bundle(u, c, n, times)
 		})
 	}
 	if err != nil {

@@ -46,9 +46,9 @@ func (s *Step) variables(f func(x *int32, m modulus)) {
 	}
 }
 
-// shift adds times·stride to the step's variables, in variables' order. It is written out since
-// every step that is walked passes here.
-func (s *Step) shift(stride []int32, times int32) {
+// shift adds times·stride to the step's variables, in variables' order, and returns their number.
+// It is written out since every step that is walked passes here.
+func (s *Step) shift(stride []int32, times int32) int {
 	k := 1
 	s.Round += times * stride[0]
 	for i := range s.From {
@@ -69,6 +69,7 @@ func (s *Step) shift(stride []int32, times int32) {
 		s.Await[i].Value += times * stride[k+1]
 		k += 2
 	}
+	return k
 }
 
 // shiftEnd shifts the variables of a peer and a region, and returns the index of the next variable.

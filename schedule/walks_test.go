@@ -53,7 +53,7 @@ func WalkText(s *Schedule, rank int) string {
 func (s *Schedule) StepText(lane int, step *Step) string {
 	var b strings.Builder
 	w := writer{b: &b, schedule: s, bundle: &bundle{first: int32(lane), count: 1},
-		leaf: &leaf{step: *step}}
+		leaf: &leaf{}, present: step}
 	w.step()
 	return b.String()
 }

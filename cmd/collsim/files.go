@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strconv"
@@ -147,6 +148,16 @@ const rankInName = "{rank}"
 // is.
 func (a *app) reading(o run.LoadOptions) run.LoadOptions {
 	o.Read, o.ReadArrays, o.Free = a.readWithin, a.readArrays, freeMemory()
+	o.Open = func(name string, limit unit.Bytes) (io.ReadCloser, error) {
+		if err := fitsFile(name, freeMemory()); err != nil {
+			return nil, err
+		}
+		f, _, err := a.limit(limit).Open(name)
+		if err == nil {
+			a.wasRead(name)
+		}
+		return f, err
+	}
 	o.Limit, o.Executors = unit.Bytes(a.inputLimit), executorNames()[1:]
 	return o
 }

@@ -156,12 +156,12 @@ func (n *node) op() opgraph.Op {
 	switch {
 	case n.kind == commSend:
 		o.Kind, o.Peer = opgraph.Send, int32(n.attrs[commDst])
-		o.Bytes, o.Tag, o.Type = n.attrs[commSize], n.attrs[commTag], n.element
+		o.Amount, o.Tag, o.Type = n.attrs[commSize], n.attrs[commTag], n.element
 	case n.kind == commRecv:
 		o.Kind, o.Peer = opgraph.Recv, int32(n.attrs[commSrc])
-		o.Bytes, o.Tag, o.Type = n.attrs[commSize], n.attrs[commTag], n.element
+		o.Amount, o.Tag, o.Type = n.attrs[commSize], n.attrs[commTag], n.element
 	case n.kind != commColl || !n.given[commType]:
-		o.Cost = int64(n.time())
+		o.Amount = int64(n.time())
 	}
 	return o
 }

@@ -14,8 +14,9 @@ import (
 // comment were open before it. If one was, or if there is any error in the piece, it is parsed
 // again in order, and that result counts. So errors are those of a sequential reader.
 const (
-	window = 16 << 20
-	piece  = 256 << 10 // or longer, up to the next rank
+	window = 16 << 20  // at most: it grows until it has several pieces
+	piece  = 128 << 10 // or longer, up to the next rank
+	beside = 8         // pieces that a window is to have
 )
 
 // border marks where a file may be cut: after its first byte.
@@ -41,6 +42,7 @@ func (r *reader) read(in io.Reader) error {
 		case !errors.Is(err, io.EOF): // keeps a partial line for the next window
 			end = bytes.LastIndexByte(text[:n], '\n') + 1
 		}
+		taken := r.taken
 		if wrong := r.batch(text[:end]); wrong != nil {
 			return wrong
 		}
@@ -51,7 +53,7 @@ func (r *reader) read(in io.Reader) error {
 			return &foreign.Error{File: r.file, Line: r.line + min(1, n-end), Text: err.Error()}
 		}
 		rest := text[end:n]
-		if len(text) < r.window {
+		if len(text) < r.window && r.taken-taken < beside {
 			text = make([]byte, min(2*len(text), r.window))
 		}
 		n = copy(text, rest)
@@ -83,13 +85,17 @@ func (r *reader) batch(text []byte) error {
 		text = text[n:]
 	}
 	parallel.Each(len(pieces), func() func(int) {
-		one := reader{declared: r.declared}
 		return func(i int) {
+			one, _ := r.idle.Get().(*reader)
+			if one == nil {
+				one = &reader{declared: r.declared}
+			}
 			p := &pieces[i]
 			one.line, one.comment, one.rank, one.blocks = p.line, 0, -1, nil
 			one.block.Ops, one.block.Edges = one.block.Ops[:0], one.block.Edges[:0]
 			err := one.lines(p.text)
 			p.blocks, p.sound = one.blocks, err == nil && one.rank < 0 && one.comment == 0
+			r.idle.Put(one)
 		}
 	})
 	for i := range pieces {

@@ -26,6 +26,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"collsim/formats/internal/foreign"
 	"collsim/formats/internal/opgraph"
@@ -42,27 +43,34 @@ func Read(in io.Reader, o foreign.Options) (*foreign.File, error) {
 	if err := opgraph.Refuse(&o); err != nil {
 		return nil, err
 	}
-	r := reader{file: o.File, rank: -1, window: window, piece: piece}
-	if err := r.read(in); err != nil {
+	ranks, err := readRanks(in, o.File)
+	if err != nil {
 		return nil, err
 	}
-	g := &opgraph.Graph{Format: "goal", Name: "goal", Ranks: r.ranks, Simulator: "LogGOPSim"}
+	g := &opgraph.Graph{Format: "goal", Name: "goal", Ranks: ranks, Simulator: "LogGOPSim"}
 	g.Where = func(rank, op int) foreign.Place {
-		x := &g.Ranks[rank].Ops[op]
+		x := &ranks[rank].Ops[op]
 		return foreign.Place{Line: int(x.Line), Block: -1, Step: -1, Text: text(x)}
 	}
 	return g.Lower(&o)
+}
+
+// readRanks reads the operations of all ranks.
+func readRanks(in io.Reader, file string) ([]opgraph.Rank, error) {
+	r := reader{file: file, rank: -1, window: window, piece: piece}
+	err := r.read(in)
+	return r.ranks, err
 }
 
 // text formats an operation as in the file, without its label.
 func text(o *opgraph.Op) string {
 	switch o.Kind {
 	case opgraph.Send:
-		return fmt.Sprintf("send %db to %d tag %d", o.Bytes, o.Peer, o.Tag)
+		return fmt.Sprintf("send %db to %d tag %d", o.Amount, o.Peer, o.Tag)
 	case opgraph.Recv:
-		return fmt.Sprintf("recv %db from %d tag %d", o.Bytes, o.Peer, o.Tag)
+		return fmt.Sprintf("recv %db from %d tag %d", o.Amount, o.Peer, o.Tag)
 	}
-	return fmt.Sprintf("calc %d", o.Cost/psPerUnit)
+	return fmt.Sprintf("calc %d", o.Amount/psPerUnit)
 }
 
 // reader parses a file into a graph.
@@ -70,7 +78,8 @@ type reader struct {
 	file    string
 	window  int // bytes that are read at a time, and bytes of a piece
 	piece   int
-	taken   int // number of pieces accepted from parallel parsing
+	taken   int       // number of pieces accepted from parallel parsing
+	idle    sync.Pool // of readers of pieces, whose memory is used again
 	line    int
 	comment int     // the line of an open /*, 0 for none
 	all     []token // tokens of the line
@@ -83,6 +92,7 @@ type reader struct {
 	rank     int            // of the open block, −1 for none
 	opened   int            // its line
 	block    opgraph.Rank
+	edges    opgraph.Kept // of the blocks
 	labels   labels
 }
 
@@ -220,8 +230,11 @@ func (r *reader) open() error {
 
 // close stores the block of a rank, in memory of its size.
 func (r *reader) close() {
+	if r.edges == nil {
+		r.edges = opgraph.Kept{}
+	}
 	r.blocks = append(r.blocks, block{r.rank, opgraph.Rank{Ops: slices.Clone(r.block.Ops),
-		Edges: slices.Clone(r.block.Edges)}})
+		Edges: r.edges.Keep(r.block.Edges)}})
 	r.block.Ops, r.block.Edges = r.block.Ops[:0], r.block.Edges[:0]
 	r.tokens, r.rank = r.tokens[1:], -1
 }

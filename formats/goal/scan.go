@@ -184,7 +184,7 @@ func (r *reader) operation() (op opgraph.Op, err error) {
 		if err != nil {
 			return op, err
 		}
-		op.Kind, op.Cost = opgraph.Calc, n*psPerUnit
+		op.Kind, op.Amount = opgraph.Calc, n*psPerUnit
 		return op, r.options(&op, "cpu")
 	}
 	op.Kind = opgraph.Send
@@ -192,7 +192,7 @@ func (r *reader) operation() (op opgraph.Op, err error) {
 	if verb.is("recv") {
 		op.Kind, preposition = opgraph.Recv, "from"
 	}
-	if op.Bytes, err = r.number("a size", 0, collective.MaxElements); err != nil {
+	if op.Amount, err = r.number("a size", 0, collective.MaxElements); err != nil {
 		return op, err
 	}
 	if err = r.need("b"); err != nil {

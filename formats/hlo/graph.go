@@ -151,7 +151,7 @@ func (g *graph) team(p *Op, team []int, first []int32) {
 			if p.Call.Kind == collective.Broadcast && most == 2 && to == 0 {
 				continue
 			}
-			o := opgraph.Op{Tag: g.tags, Bytes: bytes, Line: int32(p.Line)}
+			o := opgraph.Op{Tag: g.tags, Amount: bytes, Line: int32(p.Line)}
 			o.Kind, o.Peer = opgraph.Send, int32(team[to])
 			next[i] = append(next[i], g.add(rank, o, last[i]...))
 			o.Kind, o.Peer = opgraph.Recv, int32(rank)

@@ -66,12 +66,12 @@ func (r *repeater) keepSizes(i int32, varies bool) bool {
 	if varies {
 		return r.keepBlocks(i, parts)
 	}
-	k.sizes = slices.Grow(k.sizes, parts)
 	for where.Slice = range parts {
 		n, known := e.rules.Size(where, s)
 		if !known {
 			return false
 		}
+		k.sizes = slices.Grow(k.sizes, parts-where.Slice)
 		k.sizes = append(k.sizes, r.movedBy(i, n))
 	}
 	return true

@@ -13,6 +13,7 @@ package opgraph
 
 import (
 	"fmt"
+	"slices"
 
 	"collsim/formats/internal/foreign"
 	"collsim/schedule"
@@ -23,9 +24,9 @@ type Kind uint8
 
 // The kinds of operation.
 const (
-	Calc Kind = iota // takes Cost
-	Send             // sends Bytes to Peer; it ends when they have left
-	Recv             // receives Bytes from Peer; it ends when they have arrived
+	Calc Kind = iota // takes a time
+	Send             // sends bytes to Peer; it ends when they have left
+	Recv             // receives bytes from Peer; it ends when they have arrived
 )
 
 // Op is an operation of a rank. Of operations that become ready at the same moment, that with the
@@ -37,8 +38,7 @@ type Op struct {
 	Peer     int32 // of Send and Recv; it need not exist
 	Line     int32 // in the file, 0 for none
 	Tag      int64 // of Send and Recv, which match at equal tags only
-	Bytes    int64 // of Send and Recv
-	Cost     int64 // of Calc, picoseconds
+	Amount   int64 // of Send and Recv: bytes; of Calc: picoseconds
 }
 
 // Edge is a dependency: operation Op of a rank is posted after operation On of the same rank has
@@ -48,7 +48,33 @@ type Edge struct {
 	Start  bool
 }
 
-// Rank holds the operations of a rank and their dependencies.
+// Kept holds lists of dependencies, by their hash.
+type Kept map[uint64][]Edge
+
+// Keep returns a copy of some dependencies, or equal ones that are kept.
+func (k Kept) Keep(edges []Edge) []Edge {
+	h := hashOf(edges)
+	if !slices.Equal(k[h], edges) {
+		k[h] = slices.Clone(edges)
+	}
+	return k[h]
+}
+
+// hashOf returns a number that is the same for the same edges.
+func hashOf(edges []Edge) uint64 {
+	h := uint64(len(edges))
+	for _, e := range edges {
+		start := uint64(0)
+		if e.Start {
+			start = 1
+		}
+		h = (h ^ uint64(e.Op)<<33 ^ uint64(e.On)<<1 ^ start) * 0x9e3779b97f4a7c15
+		h ^= h >> 29
+	}
+	return h
+}
+
+// Rank holds the operations of a rank and their dependencies. Ranks may share them.
 type Rank struct {
 	Ops   []Op
 	Edges []Edge

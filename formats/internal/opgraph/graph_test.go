@@ -25,9 +25,8 @@ type at struct{ rank, op int }
 // lower lowers ranks of operations; the line of an operation is its number.
 func lower(t testing.TB, ranks ...opgraph.Rank) *foreign.File {
 	t.Helper()
-	g := &opgraph.Graph{Name: "test", Ranks: ranks, Where: func(_, op int) foreign.Place {
-		return foreign.Place{Line: op + 1}
-	}}
+	g := &opgraph.Graph{Name: "test", Ranks: slices.Clone(ranks)}
+	g.Where = func(_, op int) foreign.Place { return foreign.Place{Line: op + 1} }
 	f, err := g.Lower(&foreign.Options{File: "x"})
 	require.NoError(t, err)
 	return f
@@ -52,12 +51,12 @@ func random(seed uint64) []opgraph.Rank {
 	for n := range r.IntN(25) {
 		from, to := r.IntN(len(ranks)), r.IntN(len(ranks))
 		if r.IntN(3) == 0 {
-			add(from, opgraph.Op{Kind: opgraph.Calc, Cost: int64(r.IntN(3))}, 2*n)
+			add(from, opgraph.Op{Kind: opgraph.Calc, Amount: int64(r.IntN(3))}, 2*n)
 			continue
 		}
 		tag, size := int64(n), int64(r.IntN(3))
-		add(from, opgraph.Op{Kind: opgraph.Send, Peer: int32(to), Tag: tag, Bytes: size}, 2*n)
-		add(to, opgraph.Op{Kind: opgraph.Recv, Peer: int32(from), Tag: tag, Bytes: size}, 2*n+1)
+		add(from, opgraph.Op{Kind: opgraph.Send, Peer: int32(to), Tag: tag, Amount: size}, 2*n)
+		add(to, opgraph.Op{Kind: opgraph.Recv, Peer: int32(from), Tag: tag, Amount: size}, 2*n+1)
 	}
 	return ranks
 }
@@ -211,8 +210,8 @@ func TestInOrder(t *testing.T) {
 // TestLimits: what cannot be lowered is refused.
 func TestLimits(t *testing.T) {
 	const most = collective.MaxElements
-	huge := []opgraph.Rank{{Ops: []opgraph.Op{{Kind: opgraph.Send, Peer: 1, Bytes: most}}},
-		{Ops: []opgraph.Op{{Kind: opgraph.Recv, Bytes: most}}}}
+	huge := []opgraph.Rank{{Ops: []opgraph.Op{{Kind: opgraph.Send, Peer: 1, Amount: most}}},
+		{Ops: []opgraph.Op{{Kind: opgraph.Recv, Amount: most}}}}
 	many := []opgraph.Rank{{Ops: make([]opgraph.Op, 1<<16)}}
 	for want, g := range map[string]*opgraph.Graph{
 		"0 ranks; 1 to 65536 are possible":               {},
@@ -232,8 +231,8 @@ func TestLimits(t *testing.T) {
 func TestTags(t *testing.T) {
 	var a, b opgraph.Rank
 	for i, tag := range []int64{1 << 40, 5, -1} {
-		a.Ops = append(a.Ops, opgraph.Op{Kind: opgraph.Send, Peer: 1, Tag: tag, Bytes: int64(i)})
-		b.Ops = append([]opgraph.Op{{Kind: opgraph.Recv, Tag: tag, Bytes: int64(i)}}, b.Ops...)
+		a.Ops = append(a.Ops, opgraph.Op{Kind: opgraph.Send, Peer: 1, Tag: tag, Amount: int64(i)})
+		b.Ops = append([]opgraph.Op{{Kind: opgraph.Recv, Tag: tag, Amount: int64(i)}}, b.Ops...)
 	}
 	f := lower(t, a, b)
 	require.Empty(t, f.Found)
@@ -247,11 +246,11 @@ func TestTags(t *testing.T) {
 func TestLargeChannel(t *testing.T) {
 	var a, b, c opgraph.Rank
 	for i := range int32(1000) {
-		a.Ops = append(a.Ops, opgraph.Op{Kind: opgraph.Send, Peer: 1, Bytes: 4})
-		b.Ops = append(b.Ops, opgraph.Op{Kind: opgraph.Recv, Peer: 0, Bytes: 4},
-			opgraph.Op{Kind: opgraph.Send, Peer: 2, Bytes: 4})
+		a.Ops = append(a.Ops, opgraph.Op{Kind: opgraph.Send, Peer: 1, Amount: 4})
+		b.Ops = append(b.Ops, opgraph.Op{Kind: opgraph.Recv, Peer: 0, Amount: 4},
+			opgraph.Op{Kind: opgraph.Send, Peer: 2, Amount: 4})
 		b.Edges = append(b.Edges, opgraph.Edge{Op: 2*i + 1, On: 2 * i})
-		c.Ops = append(c.Ops, opgraph.Op{Kind: opgraph.Recv, Peer: 1, Bytes: 4}, opgraph.Op{})
+		c.Ops = append(c.Ops, opgraph.Op{Kind: opgraph.Recv, Peer: 1, Amount: 4}, opgraph.Op{})
 		c.Edges = append(c.Edges, opgraph.Edge{Op: 2*i + 1, On: 2 * i})
 	}
 	f := lower(t, a, b, c)

@@ -1,19 +1,27 @@
 package opgraph
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+
+	"collsim/schedule"
+)
 
 // cover divides the operations of a rank into chains along dependencies on ends. Each operation
 // continues the chain of one that it waits for: the latest in the order that is still the end of
 // its chain. Operations that wait for themselves are lanes of their own.
-func (d *dag) cover() {
+func (d *dependencies) cover() {
 	type chain struct{ last, length int32 }
 	var chains []chain
-	for _, op := range d.order {
-		best := int32(-1)
-		for _, p := range d.preds.of(op) {
-			if !p.start && d.runs(op) && chains[d.lane[p.op]].last == p.op &&
-				(best < 0 || d.pos[p.op] > d.pos[best]) {
-				best = p.op
+	d.lane = make([]int32, d.n)
+	for place := range d.n {
+		op, best := d.at(place), int32(-1)
+		if place < d.placed {
+			for _, p := range d.preds.of(op) {
+				if !p.start() && chains[d.lane[p.op()]].last == p.op() &&
+					(best < 0 || d.pos(p.op()) > d.pos(best)) {
+					best = p.op()
+				}
 			}
 		}
 		if best < 0 {
@@ -25,26 +33,33 @@ func (d *dag) cover() {
 		c := &chains[d.lane[op]]
 		c.last, c.length = op, c.length+1
 	}
-	all := make([]int32, len(d.order))
-	d.lanes = make([][]int32, len(chains))
+	d.first, d.lanes.ops = make([]int32, len(chains)+1), make([]int32, d.n)
 	for lane, c := range chains {
-		d.lanes[lane], all = all[:0:c.length], all[c.length:]
+		d.first[lane+1] = d.first[lane] + c.length
+		chains[lane].length = d.first[lane] // from now on, where its next operation goes
 	}
-	for _, op := range d.order {
-		d.lanes[d.lane[op]] = append(d.lanes[d.lane[op]], op)
+	for place := range d.n {
+		op := d.at(place)
+		next := &chains[d.lane[op]].length
+		d.lanes.ops[*next] = op
+		*next++
 	}
 }
 
-// number sets the step of every operation and counts the posts of its lane. If others wait for an
-// operation's posting, a step before it awaits its dependencies and then posts.
-func (d *dag) number() {
-	for _, ops := range d.lanes {
+// number counts the posts of every lane. If others wait for an operation's posting, a step before
+// it awaits its dependencies and then posts.
+func (d *dependencies) number() {
+	d.ends = make([]int32, d.n)
+	if slices.ContainsFunc(d.succs.to, arc.start) {
+		d.opens, d.steps = make([]int32, d.n), make([]int32, d.n)
+	}
+	for lane := range int32(d.count()) {
 		steps, posts := int32(0), int32(0)
-		for _, op := range ops {
+		for _, op := range d.of(lane) {
 			ends, opens := false, false
 			for _, s := range d.succs.of(op) {
-				if !d.follows(s.op, op) {
-					ends, opens = ends || !s.start, opens || s.start
+				if !d.follows(s.op(), op) {
+					ends, opens = ends || !s.start(), opens || s.start()
 				}
 			}
 			if opens {
@@ -52,7 +67,9 @@ func (d *dag) number() {
 				steps++
 				d.opens[op] = posts
 			}
-			d.step[op] = steps
+			if d.steps != nil {
+				d.steps[op] = steps
+			}
 			steps++
 			if ends {
 				posts++
@@ -62,55 +79,90 @@ func (d *dag) number() {
 	}
 }
 
-// follows reports whether an operation comes later in the same lane than another.
-func (d *dag) follows(op, other int32) bool {
-	return d.lane[op] == d.lane[other] && d.runs(op) && d.pos[op] > d.pos[other]
+// opened returns the posts of an operation's lane once it was posted, 0 if it does not post then.
+func (d *dependencies) opened(op int32) int32 {
+	if d.opens == nil {
+		return 0
+	}
+	return d.opens[op]
 }
 
-// event is the moment at which a lane has posted value times.
-type event struct{ lane, value int32 }
+// step returns the step of an operation in its lane.
+func (d *dependencies) step(op int32) int32 {
+	if d.steps != nil {
+		return d.steps[op]
+	}
+	i, _ := slices.BinarySearchFunc(d.of(d.lane[op]), d.pos(op), func(o, place int32) int {
+		return cmp.Compare(d.pos(o), place)
+	})
+	return int32(i)
+}
 
-// awaits returns the events of other lanes that an operation has to await, for each lane the last.
-// It leaves out those in seen, which the lane has awaited before, and adds the new ones to seen.
-func (d *dag) awaits(op int32, seen map[int32]int32) []event {
-	var all []event
+// operation returns the operation of a lane's step, or that behind the step; −1 for none.
+func (l *lanes) operation(lane, step int) int32 {
+	if lane < 0 || lane >= l.count() || step < 0 {
+		return -1
+	}
+	ops, i := l.of(int32(lane)), step
+	if l.steps != nil {
+		i, _ = slices.BinarySearchFunc(ops, int32(step), func(op, step int32) int {
+			return cmp.Compare(l.steps[op], step)
+		})
+	}
+	if i >= len(ops) {
+		return -1
+	}
+	return ops[i]
+}
+
+// follows reports whether an operation comes later in the same lane than another.
+func (d *dependencies) follows(op, other int32) bool {
+	return d.lane[op] == d.lane[other] && d.runs(op) && d.pos(op) > d.pos(other)
+}
+
+// awaits appends the events of other lanes that an operation has to await, for each lane the last.
+// It leaves out those that its lane has awaited before.
+func (d *dag) awaits(op int32, all []schedule.Event) []schedule.Event {
 	for _, p := range d.preds.of(op) {
-		e := event{d.lane[p.op], d.ends[p.op]}
+		e := schedule.Event{Lane: d.lane[p.op()], Value: d.ends[p.op()]}
 		switch {
-		case d.follows(op, p.op):
+		case d.follows(op, p.op()):
 			continue
-		case p.op == op: // waits for itself
+		case p.op() == op: // waits for itself
 			e = d.neverComes()
-		case p.start:
-			e.value = d.opens[p.op]
+		case p.start():
+			e.Value = d.opens[p.op()]
 		}
-		if e.value > seen[e.lane] {
-			seen[e.lane] = e.value
+		if e.Value > d.seen[e.Lane] {
+			if d.seen[e.Lane] == 0 {
+				d.awaited = append(d.awaited, e.Lane)
+			}
+			d.seen[e.Lane] = e.Value
 			all = append(all, e)
 		}
 	}
 	if len(all) < 2 {
 		return all
 	}
-	slices.SortFunc(all, func(a, b event) int {
-		if a.lane != b.lane {
-			return int(a.lane - b.lane)
+	slices.SortFunc(all, func(a, b schedule.Event) int {
+		if a.Lane != b.Lane {
+			return int(a.Lane - b.Lane)
 		}
-		return int(b.value - a.value)
+		return int(b.Value - a.Value)
 	})
-	return slices.CompactFunc(all, func(a, b event) bool { return a.lane == b.lane })
+	return slices.CompactFunc(all, func(a, b schedule.Event) bool { return a.Lane == b.Lane })
 }
 
 // neverComes returns an event of an additional lane without steps, which is never posted.
-func (d *dag) neverComes() event { return event{int32(len(d.lanes)), 1} }
+func (d *dependencies) neverComes() schedule.Event {
+	return schedule.Event{Lane: int32(d.count()), Value: 1}
+}
 
 // stuck reports whether an operation waits for neverComes: for itself, for a message from a rank
 // that does not exist, or for one from its own rank without a send.
 func (d *dag) stuck(rank, ranks int32, op int32) bool {
-	for _, p := range d.preds.of(op) {
-		if p.op == op {
-			return true
-		}
+	if !d.runs(op) && slices.ContainsFunc(d.preds.of(op), func(p arc) bool { return p.op() == op }) {
+		return true
 	}
 	o := &d.ops[op]
 	return o.Kind == Recv &&

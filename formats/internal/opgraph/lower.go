@@ -1,8 +1,9 @@
 package opgraph
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
+	"runtime"
 	"slices"
 
 	"collsim/collective"
@@ -20,6 +21,8 @@ type lowering struct {
 	sizes []int64         // distinct sizes of messages, ascending, without 0
 	tags  map[int64]int32 // new numbers of tags; nil: tags are used as they are
 	most  int             // most messages of one source, destination and tag
+	// computing makes the kernels of computations.
+	computing schedule.Opaques
 }
 
 // found is a violation at an operation of its rank.
@@ -28,7 +31,8 @@ type found struct {
 	op int32
 }
 
-// Lower makes a schedule of the graph. With o.As the schedule must order starts before ends of
+// Lower makes a schedule of the graph, whose dependencies it takes away: they are not needed once
+// they are sorted, and there may be many. With o.As the schedule must order starts before ends of
 // ranks as a collective of that kind does; otherwise it must only finish. Found lists messages
 // without another end, with two sizes or without order, and operations that wait for themselves.
 // The error is a *foreign.Error if the graph cannot be lowered at all.
@@ -40,17 +44,11 @@ func (g *Graph) Lower(o *foreign.Options) (*foreign.File, error) {
 	if err := refuse(o, len(g.Ranks)); err != nil {
 		return nil, err
 	}
-	l := &lowering{g: g, dags: make([]*dag, len(g.Ranks))}
-	l.each(func(rank int) {
-		d := newDAG(&g.Ranks[rank], g.toItself(rank))
-		d.cover()
-		d.number()
-		l.dags[rank] = d
-	})
+	l := &lowering{g: g, dags: g.dags()}
 	for rank, d := range l.dags {
-		if len(d.lanes) >= MaxLanes {
+		if d.count() >= MaxLanes {
 			return nil, &foreign.Error{File: o.File, Text: fmt.Sprintf("rank %d has %d chains of "+
-				"operations; at most %d are possible", rank, len(d.lanes), MaxLanes-1)}
+				"operations; at most %d are possible", rank, d.count(), MaxLanes-1)}
 		}
 	}
 	for _, x := range g.Defects {
@@ -58,20 +56,71 @@ func (g *Graph) Lower(o *foreign.Options) (*foreign.File, error) {
 	}
 	l.strangers()
 	l.match()
+	f := &foreign.File{Format: g.Format, Name: g.Name, Where: l.where(), Found: l.violations(),
+		Notes: l.notes(), Sizes: "the sizes in the file"}
+	ops := 0
+	for _, d := range l.dags {
+		ops += len(d.ops)
+	}
+	collect(ops) // channels, and what puts them in order
 	l.rounds()
-	s, err := l.assemble()
-	if err != nil {
+	var err error
+	if f.Schedule, err = l.assemble(); err != nil {
 		return nil, &foreign.Error{File: o.File, Text: err.Error()}
 	}
-	f := &foreign.File{Format: g.Format, Name: g.Name, Schedule: s, Where: l.where,
-		Found: l.violations(), Notes: l.notes(),
-		Sizes: "the sizes in the file"}
+	collect(ops) // all but the schedule and the places of its steps
 	return HeldTo(f, o)
 }
 
+// manyOps is the number of operations from which on memory is collected between stages.
+const manyOps = 1 << 20
+
+// collect has memory collected that a program of many operations needs no more. Otherwise as much
+// again would be taken first.
+func collect(ops int) {
+	if ops >= manyOps {
+		runtime.GC()
+	}
+}
+
 // each calls do for every rank, concurrently.
-func (l *lowering) each(do func(rank int)) {
-	parallel.Each(len(l.g.Ranks), func() func(int) { return do })
+func (l *lowering) each(do func(rank int)) { each(len(l.dags), do) }
+
+func each(n int, do func(i int)) { parallel.Each(n, func() func(int) { return do }) }
+
+// dags returns the operations of every rank with their dependencies, and takes the edges away.
+// Ranks with the same edges share what follows from them.
+func (g *Graph) dags() []*dag {
+	ranks := len(g.Ranks)
+	hashes, dags := make([]uint64, ranks), make([]*dag, ranks)
+	each(ranks, func(rank int) {
+		r := &g.Ranks[rank]
+		if own := g.toItself(rank); len(own) > 0 {
+			r.Edges = slices.Concat(r.Edges, own)
+		}
+		hashes[rank] = hashOf(r.Edges)
+	})
+	like, firsts := make([]int, ranks), []int(nil) // the first rank with the same edges
+	known := map[uint64]int{}
+	for rank, hash := range hashes {
+		first, there := known[hash]
+		if !there || len(g.Ranks[first].Ops) != len(g.Ranks[rank].Ops) ||
+			!slices.Equal(g.Ranks[first].Edges, g.Ranks[rank].Edges) {
+			first, firsts = rank, append(firsts, rank)
+			known[hash] = rank
+		}
+		like[rank] = first
+	}
+	shared := make([]*dependencies, ranks)
+	each(len(firsts), func(i int) {
+		r := &g.Ranks[firsts[i]]
+		shared[firsts[i]] = newDependencies(len(r.Ops), r.Edges)
+	})
+	for rank := range dags {
+		dags[rank] = newDAG(g.Ranks[rank].Ops, shared[like[rank]])
+		g.Ranks[rank].Edges = nil
+	}
+	return dags
 }
 
 // HeldTo returns a file of Lower with o.As and o.Root as its required order.
@@ -102,9 +151,12 @@ func refuse(o *foreign.Options, ranks int) error {
 // has arrived once it is posted.
 func (g *Graph) toItself(rank int) (edges []Edge) {
 	ops := g.Ranks[rank].Ops
-	sends := map[int64][]int32{}
+	var sends map[int64][]int32
 	for i := range ops {
 		if ops[i].Kind == Send && int(ops[i].Peer) == rank {
+			if sends == nil {
+				sends = map[int64][]int32{}
+			}
 			sends[ops[i].Tag] = append(sends[ops[i].Tag], int32(i))
 		}
 	}
@@ -162,27 +214,27 @@ func (l *lowering) violations() []*schedule.Violation {
 	var all []*schedule.Violation
 	for _, f := range l.found {
 		d := l.dags[f.Rank]
-		f.Lane, f.Step = int(d.lane[f.op]), int(d.step[f.op])
+		f.Lane, f.Step = int(d.lane[f.op]), int(d.step(f.op))
 		all = append(all, f.Violation)
 	}
 	slices.SortStableFunc(all, func(a, b *schedule.Violation) int { return a.Rank - b.Rank })
 	return all
 }
 
-// where returns the place in the file of a step.
-func (l *lowering) where(rank, lane, step int) foreign.Place {
-	if rank < 0 || rank >= len(l.dags) || lane < 0 || lane >= len(l.dags[rank].lanes) || step < 0 {
+// where returns what finds the place in the file of a step. It keeps no more than it needs.
+func (l *lowering) where() func(rank, lane, step int) foreign.Place {
+	all, place := make([]*lanes, len(l.dags)), l.g.Where
+	for rank, d := range l.dags {
+		all[rank] = d.lanes
+	}
+	return func(rank, lane, step int) foreign.Place {
+		if rank >= 0 && rank < len(all) {
+			if op := all[rank].operation(lane, step); op >= 0 {
+				return place(rank, int(op))
+			}
+		}
 		return foreign.Place{Block: -1, Step: -1}
 	}
-	d := l.dags[rank]
-	ops := d.lanes[lane]
-	i, _ := slices.BinarySearchFunc(ops, int32(step), func(op, step int32) int {
-		return cmp.Compare(d.step[op], step)
-	})
-	if i == len(ops) {
-		return foreign.Place{Block: -1, Step: -1}
-	}
-	return l.g.Where(rank, int(ops[i]))
 }
 
 // notes reports where the format's own simulator would serialise operations.
@@ -190,22 +242,23 @@ func (l *lowering) notes() []string {
 	if l.g.Simulator == "" {
 		return nil
 	}
-	work := int64(maxWork)
+	f := newFacts()
 	for rank, d := range l.dags {
 		cpus, nics := [256]int32{}, [256]int32{} // the last operation of each, plus 1
-		f := newFacts(d, &work)
-		for _, op := range d.order[:d.placed] {
+		f.of(d)
+		for place := range d.placed {
+			op := d.at(place)
 			o, last := &d.ops[op], (*int32)(nil)
 			switch {
-			case o.Kind == Calc && o.Cost > 0:
+			case o.Kind == Calc && o.Amount > 0:
 				last = &cpus[o.CPU]
-			case o.Kind == Send && o.Bytes > 0:
+			case o.Kind == Send && o.Amount > 0:
 				last = &nics[o.NIC]
 			default:
 				continue
 			}
 			if a := *last - 1; a >= 0 && d.lane[a] != d.lane[op] {
-				if f.gather(op, d.pos[a]); work <= 0 {
+				if f.gather(op, d.pos(a)); f.work <= 0 {
 					return nil // too costly for a note
 				} else if f.ended[a] != f.stamp {
 					return []string{fmt.Sprintf("operations without order go on at once here; %s has "+
@@ -245,10 +298,10 @@ func (l *lowering) assemble() (*schedule.Schedule, error) {
 	lanes := make([]int, ranks)
 	l.each(func(rank int) {
 		d := l.dags[rank]
-		lanes[rank] = max(1, len(d.lanes))
+		lanes[rank] = max(1, d.count())
 		for op := range d.ops {
 			if d.stuck(int32(rank), int32(ranks), int32(op)) {
-				lanes[rank] = len(d.lanes) + 1
+				lanes[rank] = d.count() + 1
 				break
 			}
 		}
@@ -258,7 +311,7 @@ func (l *lowering) assemble() (*schedule.Schedule, error) {
 
 // survey collects the sizes and tags of messages and returns the sum of the sizes.
 func (l *lowering) survey() (total int64, err error) {
-	wide := false
+	wide, seen, last := false, map[int64]bool{}, int64(0)
 	for rank, d := range l.dags {
 		for op := range d.ops {
 			o := &d.ops[op]
@@ -266,13 +319,13 @@ func (l *lowering) survey() (total int64, err error) {
 				continue
 			}
 			wide = wide || o.Tag < 0 || o.Tag >= 1<<31
-			if o.Kind == Send && o.Bytes > 0 && l.crosses(int32(rank), int32(op)) {
-				l.sizes = another(l.sizes, o.Bytes)
+			if o.Kind == Send && o.Amount > 0 && o.Amount != last && l.crosses(int32(rank), int32(op)) {
+				last = o.Amount
+				seen[last] = true
 			}
 		}
 	}
-	slices.Sort(l.sizes)
-	l.sizes = slices.Compact(l.sizes)
+	l.sizes = slices.Sorted(maps.Keys(seen))
 	most := collective.MaxElements / int64(len(l.dags))
 	for _, n := range l.sizes {
 		if n > most-total {

@@ -31,94 +31,147 @@ type channel struct {
 	sends, recvs []int32 // in the posting order of their ranks
 }
 
-// compare orders channels by source, destination and tag.
+// compare orders channels of one source by destination and tag.
 func (c *channel) compare(o *channel) int {
-	return cmp.Or(cmp.Compare(c.src, o.src), cmp.Compare(c.dst, o.dst), cmp.Compare(c.tag, o.tag))
+	if c.dst != o.dst {
+		return cmp.Compare(c.dst, o.dst)
+	}
+	return cmp.Compare(c.tag, o.tag)
 }
 
-// half returns the channels of a rank's sends, or of its receives, by peer and tag. Peers that do
-// not exist have none.
-func (l *lowering) half(rank int32, kind Kind) (all []channel) {
-	d := l.dags[rank]
-	var ops []int32
+// ends lists the operations of one kind of a rank whose peer exists, by peer, tag and order.
+func (l *lowering) ends(d *dag, kind Kind) []int32 {
+	n := 0
+	is := func(o *Op) bool { return o.Kind == kind && o.Peer >= 0 && int(o.Peer) < len(l.dags) }
 	for op := range d.ops {
-		if o := &d.ops[op]; o.Kind == kind && o.Peer >= 0 && int(o.Peer) < len(l.dags) {
-			if ops == nil {
-				ops = make([]int32, 0, len(d.ops)-op)
-			}
+		if is(&d.ops[op]) {
+			n++
+		}
+	}
+	ops := make([]int32, 0, n)
+	for op := range d.ops {
+		if is(&d.ops[op]) {
 			ops = append(ops, int32(op))
 		}
 	}
-	by := func(a, b int32) int {
-		x, y := &d.ops[a], &d.ops[b]
-		return cmp.Or(cmp.Compare(x.Peer, y.Peer), cmp.Compare(x.Tag, y.Tag))
+	inOrder := func(a, b int32) int {
+		if c := d.byChannel(a, b); c != 0 {
+			return c
+		}
+		return cmp.Compare(d.pos(a), d.pos(b))
 	}
-	inOrder := func(a, b int32) int { return cmp.Or(by(a, b), cmp.Compare(d.pos[a], d.pos[b])) }
 	if !slices.IsSortedFunc(ops, inOrder) {
 		slices.SortFunc(ops, inOrder)
 	}
+	return ops
+}
+
+// byChannel compares operations of one kind by peer and tag.
+func (d *dag) byChannel(a, b int32) int {
+	x, y := &d.ops[a], &d.ops[b]
+	if x.Peer != y.Peer {
+		return cmp.Compare(x.Peer, y.Peer)
+	}
+	return cmp.Compare(x.Tag, y.Tag)
+}
+
+// halves appends the channels of a rank's sorted operations of one kind.
+func (d *dag) halves(to []channel, rank int32, ops []int32) []channel {
 	for len(ops) > 0 {
 		n := 1
-		for n < len(ops) && by(ops[0], ops[n]) == 0 {
+		for n < len(ops) && d.byChannel(ops[0], ops[n]) == 0 {
 			n++
 		}
 		o := &d.ops[ops[0]]
-		if kind == Send {
-			all = append(all, channel{src: rank, dst: o.Peer, tag: o.Tag, sends: ops[:n]})
+		if o.Kind == Send {
+			to = append(to, channel{src: rank, dst: o.Peer, tag: o.Tag, sends: ops[:n]})
 		} else {
-			all = append(all, channel{src: o.Peer, dst: rank, tag: o.Tag, recvs: ops[:n]})
+			to = append(to, channel{src: o.Peer, dst: rank, tag: o.Tag, recvs: ops[:n]})
 		}
 		ops = ops[n:]
 	}
-	return all
+	return to
 }
 
-// channels joins sends and receives, in order.
-func (l *lowering) channels() []channel {
-	halves := make([][]channel, 2*len(l.dags))
-	l.each(func(rank int) {
-		halves[2*rank] = l.half(int32(rank), Send)
-		halves[2*rank+1] = l.half(int32(rank), Recv)
-	})
-	all := slices.Concat(halves...)
-	slices.SortStableFunc(all, func(a, b channel) int { return a.compare(&b) })
-	whole := all[:0]
-	for _, c := range all {
-		if n := len(whole); n > 0 && whole[n-1].compare(&c) == 0 {
-			if c.sends != nil {
-				whole[n-1].sends = c.sends
-			} else {
-				whole[n-1].recvs = c.recvs
+// receivers lists for every rank the ranks that receive from it, in order, each once. recvs holds
+// the sorted receives of every rank.
+func (l *lowering) receivers(recvs [][]int32) [][]int32 {
+	from := make([][]int32, len(l.dags))
+	for dst, ops := range recvs {
+		for i, op := range ops {
+			peer := l.dags[dst].ops[op].Peer
+			if i == 0 || peer != l.dags[dst].ops[ops[i-1]].Peer {
+				from[peer] = append(from[peer], int32(dst))
 			}
-		} else {
-			whole = append(whole, c)
 		}
 	}
-	return whole
+	return from
+}
+
+// channels visits the channels in order, with their sends and receives. Only those of one source
+// are in memory at a time.
+func (l *lowering) channels(visit func(*channel)) {
+	sends, recvs := make([][]int32, len(l.dags)), make([][]int32, len(l.dags))
+	l.each(func(rank int) {
+		sends[rank] = l.ends(l.dags[rank], Send)
+		recvs[rank] = l.ends(l.dags[rank], Recv)
+	})
+	receivers, left := l.receivers(recvs), slices.Clone(recvs) // left: from sources to come
+	var out, in []channel
+	for src, d := range l.dags {
+		out, in = d.halves(out[:0], int32(src), sends[src]), in[:0]
+		for _, dst := range receivers[src] {
+			to, n := l.dags[dst], 1
+			for n < len(left[dst]) && to.ops[left[dst][n]].Peer == int32(src) {
+				n++
+			}
+			in = to.halves(in, dst, left[dst][:n])
+			left[dst] = left[dst][n:]
+		}
+		join(out, in, visit)
+	}
+}
+
+// join visits the channels of one source, whose sends and receives are each in order.
+func join(out, in []channel, visit func(*channel)) {
+	for len(out) > 0 || len(in) > 0 {
+		switch {
+		case len(in) == 0 || len(out) > 0 && out[0].compare(&in[0]) < 0:
+			visit(&out[0])
+			out = out[1:]
+		case len(out) == 0 || out[0].compare(&in[0]) > 0:
+			visit(&in[0])
+			in = in[1:]
+		default:
+			out[0].recvs = in[0].recvs
+			visit(&out[0])
+			out, in = out[1:], in[1:]
+		}
+	}
 }
 
 // match pairs messages. It reports those without another end, with two sizes, or without order.
 func (l *lowering) match() {
 	var several []channel
-	for _, c := range l.channels() {
+	l.channels(func(c *channel) {
 		src, dst := l.dags[c.src], l.dags[c.dst]
 		for i := range min(len(c.sends), len(c.recvs)) {
 			s, r := c.sends[i], c.recvs[i]
 			src.mate[s], dst.mate[r] = r, s
-			if a, b := &src.ops[s], &dst.ops[r]; a.Bytes != b.Bytes {
+			if a, b := &src.ops[s], &dst.ops[r]; a.Amount != b.Amount {
 				l.report(schedule.Malformed, c.dst, r, "receives %d bytes, but %d are sent by %s",
-					b.Bytes, a.Bytes, l.text(c.src, s))
+					b.Amount, a.Amount, l.text(c.src, s))
 			} else if a.Type != b.Type && a.Type > 0 && b.Type > 0 {
 				l.report(schedule.Malformed, c.dst, r, "receives %d bytes of %s, but %s is sent by %s",
-					b.Bytes, l.g.Types[b.Type], l.g.Types[a.Type], l.text(c.src, s))
+					b.Amount, l.g.Types[b.Type], l.g.Types[a.Type], l.text(c.src, s))
 			}
 		}
 		l.most = max(l.most, min(len(c.sends), len(c.recvs)))
-		l.alone(&c)
+		l.alone(c)
 		if len(c.sends) > 1 || len(c.recvs) > 1 {
-			several = append(several, c)
+			several = append(several, *c)
 		}
-	}
+	})
 	l.judge(several)
 }
 
@@ -141,14 +194,8 @@ const maxWork = 1 << 26
 // judge finds the channels that have an order, and repeats, since each may give an order to others.
 // It reports those that have none and need one.
 func (l *lowering) judge(pending []channel) {
-	work := int64(maxWork)
-	known := make([]*facts, len(l.dags))
-	at := func(rank int32) *facts {
-		if known[rank] == nil {
-			known[rank] = newFacts(l.dags[rank], &work)
-		}
-		return known[rank]
-	}
+	f := newFacts()
+	at := func(rank int32) *facts { return f.of(l.dags[rank]) }
 	for progress := true; progress; {
 		progress = false
 		pending = slices.DeleteFunc(pending, func(c channel) bool {
@@ -157,9 +204,7 @@ func (l *lowering) judge(pending []channel) {
 				_, _, ok = at(c.dst).unordered(c.recvs)
 			}
 			if ok && c.src != c.dst && l.oneRoute(&c) {
-				for i := 1; i < min(len(c.sends), len(c.recvs)); i++ {
-					l.dags[c.dst].prev[c.recvs[i]] = c.recvs[i-1]
-				}
+				l.dags[c.dst].inTurn(c.recvs[:min(len(c.sends), len(c.recvs))])
 				progress = true
 			}
 			return ok
@@ -171,9 +216,19 @@ func (l *lowering) judge(pending []channel) {
 			continue
 		}
 		l.ambiguous(c, at)
-		if work <= 0 {
+		if f.work <= 0 {
 			return
 		}
+	}
+}
+
+// inTurn records that receives end no later than those behind them.
+func (d *dag) inTurn(recvs []int32) {
+	if len(recvs) > 1 && d.prev == nil {
+		d.prev = slices.Repeat([]int32{-1}, len(d.ops))
+	}
+	for i := 1; i < len(recvs); i++ {
+		d.prev[recvs[i]] = recvs[i-1]
 	}
 }
 
@@ -185,7 +240,7 @@ func (l *lowering) ambiguous(c *channel, at func(int32) *facts) {
 		rank = c.dst
 		a, b, _ = at(rank).unordered(c.recvs)
 	}
-	if *at(rank).work <= 0 {
+	if at(rank).work <= 0 {
 		l.report(schedule.Limit, rank, b, "whether the messages of rank %d to rank %d, tag %d, are "+
 			"posted in one order takes too long to find out; give them tags of their own",
 			c.src, c.dst, c.tag)
@@ -204,7 +259,7 @@ func (l *lowering) oneRoute(c *channel) bool {
 
 // oneSize reports whether the messages of a channel have the same size.
 func (l *lowering) oneSize(c *channel) bool {
-	return l.same(c, func(a, b *Op) bool { return a.Bytes == b.Bytes })
+	return l.same(c, func(a, b *Op) bool { return a.Amount == b.Amount })
 }
 
 func (l *lowering) same(c *channel, equal func(a, b *Op) bool) bool {

@@ -5,10 +5,13 @@ package opgraph
 // 0.
 func (l *lowering) rounds() {
 	type place struct{ rank, op int32 }
-	left := make([][]int32, len(l.dags))
+	left := make([][]int32, len(l.dags)) // for how much each operation waits, in the memory of prev
 	var ready []place
 	for rank, d := range l.dags {
-		left[rank] = make([]int32, len(d.ops))
+		if left[rank], d.prev = d.prev, nil; left[rank] == nil {
+			left[rank] = make([]int32, len(d.ops))
+		}
+		d.round = make([]int32, len(d.ops))
 		for op := range d.ops {
 			n := int32(len(d.preds.of(int32(op))))
 			if d.ops[op].Kind == Recv && d.ops[op].Peer != int32(rank) {
@@ -39,10 +42,10 @@ func (l *lowering) rounds() {
 			settle(place{o.Peer, d.mate[p.op]}, after)
 		}
 		for _, s := range d.succs.of(p.op) {
-			if s.start {
-				settle(place{p.rank, s.op}, base)
+			if s.start() {
+				settle(place{p.rank, s.op()}, base)
 			} else {
-				settle(place{p.rank, s.op}, after)
+				settle(place{p.rank, s.op()}, after)
 			}
 		}
 	}

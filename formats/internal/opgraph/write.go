@@ -8,44 +8,46 @@ import (
 // write passes the steps of a lane to add.
 func (l *lowering) write(rank, lane int, add func(schedule.Step)) {
 	d := l.dags[rank]
-	if lane >= len(d.lanes) {
+	if lane >= d.count() {
 		return
 	}
-	seen := map[int32]int32{}
-	var from [1]schedule.Source // reused by all steps
-	var to [1]schedule.Dest
-	for _, op := range d.lanes[lane] {
-		var awaits []schedule.Event
-		for _, e := range d.awaits(op, seen) {
-			awaits = append(awaits, schedule.Event{Lane: e.lane, Value: e.value})
-		}
-		step := l.step(int32(rank), op, from[:], to[:])
-		if d.opens[op] > 0 {
+	if d.writing == nil {
+		d.writing = &writing{seen: make([]int32, d.count()+1)}
+	}
+	for _, other := range d.awaited {
+		d.seen[other] = 0
+	}
+	d.awaited = d.awaited[:0]
+	for _, op := range d.of(int32(lane)) {
+		awaits := d.awaits(op, d.events[:0])
+		step := l.step(int32(rank), op)
+		if d.opened(op) > 0 {
 			add(schedule.Step{Await: awaits, Post: true, Round: step.Round})
-			awaits = nil
+			awaits = awaits[:0]
 		}
 		if d.stuck(int32(rank), int32(len(l.dags)), op) {
 			e := d.neverComes()
-			if n := len(awaits); n == 0 || awaits[n-1].Lane != e.lane {
-				awaits = append(awaits, schedule.Event{Lane: e.lane, Value: e.value})
+			if n := len(awaits); n == 0 || awaits[n-1].Lane != e.Lane {
+				awaits = append(awaits, e)
 			}
 		}
-		step.Await, step.Post = awaits, d.ends[op] > 0
+		step.Await, step.Post, d.events = awaits, d.ends[op] > 0, awaits
 		add(step)
 	}
 }
 
-// step returns the step of an operation, without its events. from and to provide memory for one
-// source and one destination. A message without another end does nothing, or waits for an event
+// step returns the step of an operation, without its events, whose source and destination are valid
+// until the next. A message without another end does nothing, or waits for an event
 // that never comes.
-func (l *lowering) step(rank, op int32, from []schedule.Source, to []schedule.Dest) schedule.Step {
+func (l *lowering) step(rank, op int32) schedule.Step {
 	d := l.dags[rank]
+	from, to := d.from[:], d.to[:]
 	o := &d.ops[op]
 	s := schedule.Step{Round: d.round[op]}
 	switch {
 	case o.Kind == Calc:
-		if o.Cost > 0 {
-			s.Kernel = schedule.Opaque(unit.Time(o.Cost))
+		if o.Amount > 0 {
+			s.Kernel = l.computing.Of(unit.Time(o.Amount))
 		}
 	case l.crosses(rank, op):
 		peer := schedule.Peer{Rank: o.Peer, Lane: l.dags[o.Peer].lane[d.mate[op]], Tag: l.tag(o.Tag)}
@@ -56,8 +58,8 @@ func (l *lowering) step(rank, op int32, from []schedule.Source, to []schedule.De
 			break
 		}
 		to[0] = schedule.Dest{Peer: peer}
-		if s.Send = to; o.Bytes > 0 {
-			from[0] = schedule.Source{Kind: schedule.Local, Region: l.bytes(o.Bytes)}
+		if s.Send = to; o.Amount > 0 {
+			from[0] = schedule.Source{Kind: schedule.Local, Region: l.bytes(o.Amount)}
 			s.From = from
 		}
 	case o.Kind == Recv && !d.stuck(rank, int32(len(l.dags)), op) && o.Peer != rank:
