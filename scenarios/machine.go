@@ -84,14 +84,12 @@ func (v *view) machineGiven() *machine.Machine {
 	preset, _ := it.value.(string)
 	it, byFile := v.given(machineFile)
 	if !byFile {
-		if !slices.Contains(machine.Names(), preset) {
+		all := machine.Catalogue()
+		i := slices.IndexFunc(all, func(m *machine.Machine) bool { return m.Name == preset })
+		if i < 0 {
 			return nil
 		}
-		m, err := machine.Find(preset)
-		if err != nil {
-			return nil
-		}
-		return m
+		return all[i]
 	}
 	v.use(machineFile)
 	file, ok := it.value.(string)
