@@ -28,7 +28,7 @@
 //
 //	networks: network.go links.go wires.go nodefacts.go
 //	schedules: load.go arrayfiles.go fromfile.go place.go build.go choose.go library.go parameters.go
-//	  channels.go relay.go synth.go
+//	  channels.go relay.go synth.go kept.go
 //	work: work.go takes.go memory.go sample.go estimate.go contest.go
 //	results: run.go all.go protocol.go result.go bound.go benchmark.go held.go numerics.go
 //	  backward.go gradientlaw.go compare.go shared.go verify.go sizes.go convert.go

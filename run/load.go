@@ -63,6 +63,7 @@ type Scenario struct {
 	channels channels
 	// networks of algorithms that are made for one
 	networks networks
+	kept     kept
 }
 
 // disk reads the files that a scenario names, each once.
