@@ -24,6 +24,7 @@ type kept struct {
 // buildKey holds all that a schedule follows from.
 type buildKey struct {
 	algorithm string
+	bound     string // the parameters that it was bound to before; empty if it was not
 	spec      collective.Key
 	options   string
 }
@@ -42,14 +43,14 @@ const (
 	mostKeptParts = 1 << 19
 )
 
-// build applies an algorithm to a collective, unless that has been done. It keeps nothing that
-// depends on links, or has long keys.
-func (k *kept) build(a algos.Algorithm, spec collective.Spec, o algos.Options) (
+// build applies an algorithm, which may have been bound to parameters, to a collective, unless that
+// has been done. It keeps nothing that depends on links, or has long keys.
+func (k *kept) build(a algos.Algorithm, bound string, spec collective.Spec, o algos.Options) (
 	*schedule.Schedule, error) {
 	if a.Make != nil || spec.Ranks > mostKeptRanks || spec.Splits != nil {
 		return a.Build(spec, o)
 	}
-	key := buildKey{a.Name, spec.Key(), fmt.Sprintf("%#v", o)}
+	key := buildKey{a.Name, bound, spec.Key(), fmt.Sprintf("%#v", o)}
 	k.Lock()
 	b, known := k.built[key]
 	if !known {

@@ -34,11 +34,14 @@ func TestKept(t *testing.T) {
 		{swept, `sweep."collective.channels"=[1, 2]`, 4, 4},
 		{swept, `sweep."collective.in_place"=[true, false]`, 4, 4},
 		{swept, `collective.algorithm=["ring(channels=2)", "ring(slices=2)"]`, 2, 2},
+		// One more of each, of a long vector, says how many channels fill the links.
+		{swept, `sweep."topology.latency"=["1 us", "2 us"]; device.channels=8; ` +
+			`device.lane_rate="5 GB/s"`, 2 + 2, 2},
 		{grouped, `sweep."topology.network.latency"=["1 us", "2 us"]`, 8, 8},
 	} {
 		load := func() *Scenario {
-			s, err := Load("s.toml", []byte(c.text), LoadOptions{Set: []string{c.set,
-				"check.numbers=false"}})
+			s, err := Load("s.toml", []byte(c.text), LoadOptions{Set: append(
+				strings.Split(c.set, "; "), "check.numbers=false")})
 			require.NoError(t, err, c.set)
 			return s
 		}
@@ -92,7 +95,7 @@ func TestKeptBounds(t *testing.T) {
 	}
 	var k kept
 	for n := range int64(2 * mostKept) {
-		_, err := k.build(ring, spec(4, n), algos.Options{})
+		_, err := k.build(ring, "", spec(4, n), algos.Options{})
 		require.NoError(t, err)
 	}
 	require.Len(t, k.built, mostKept)
@@ -106,12 +109,12 @@ func TestKeptBounds(t *testing.T) {
 	}
 	require.Equal(t, parts, k.parts)
 
-	_, err = k.build(ring, spec(4, 1), algos.Options{Channels: -1})
+	_, err = k.build(ring, "", spec(4, 1), algos.Options{Channels: -1})
 	require.Error(t, err)
-	_, again := k.build(ring, spec(4, 1), algos.Options{Channels: -1})
+	_, again := k.build(ring, "", spec(4, 1), algos.Options{Channels: -1})
 	require.Equal(t, err, again)
 
-	large, err := k.build(ring, spec(mostKeptRanks+1, 1), algos.Options{})
+	large, err := k.build(ring, "", spec(mostKeptRanks+1, 1), algos.Options{})
 	require.NoError(t, err)
 	require.False(t, k.holds(large))
 
@@ -120,7 +123,7 @@ func TestKeptBounds(t *testing.T) {
 	k, parts = kept{}, 0
 	proofs, made := newShared(), 0
 	for n := int64(1); parts < 2*mostKeptParts; n++ {
-		s, err := k.build(doubling, spec(1000, n), algos.Options{})
+		s, err := k.build(doubling, "", spec(1000, n), algos.Options{})
 		require.NoError(t, err)
 		parts += 1 + schedule.CachedParts(s)
 		require.LessOrEqual(t, k.parts, int64(mostKeptParts))
