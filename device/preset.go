@@ -2,7 +2,9 @@ package device
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 
 	"collsim/unit"
 )
@@ -70,7 +72,7 @@ func (g gpu) all() []Value {
 		}
 	}
 	half := fmt.Sprintf("%g GB/s", float64(d.GPU.HBM)/2/float64(unit.GB))
-	return append([]Value{
+	return slices.Concat([]Value{
 		{"overhead", "1 us", hopLatency},
 		{"reduce_rate", "unlimited", "assumed: a channel's loop adds while it copies, and its pace is " +
 			"lane_rate"},
@@ -78,7 +80,7 @@ func (g gpu) all() []Value {
 		g.lane,
 		{"channels", "32", manyChannels},
 		{"slots", "8", "NCCL, NCCL_STEPS in src/include/device.h"},
-	}, append(g.values, g.kernels.figures()...)...)
+	}, g.values, g.kernels.figures())
 }
 
 // lane makes a lane_rate from NCCL's tuner.
@@ -92,13 +94,13 @@ func multimem(share, row string) Value {
 	return Value{"multimem_efficiency", share, "NCCL, src/graph/tuning.cc, nvlsEfficiency, " + row}
 }
 
-// gpus lists all presets: NVIDIA's and AMD's by generation, then the generic one.
-func gpus() []gpu {
+// gpus lists all presets: NVIDIA's and AMD's by generation, then the generic one. It is read-only.
+var gpus = sync.OnceValue(func() []gpu {
 	return []gpu{v100(16), v100(32), v100PCIe(), t4(), rtx2080Ti(),
 		a100x40(), a100x80(), a100PCIe(), a100x64(), a10g(), rtx4090(),
 		h100SXM(), h100PCIe(), h100x64(), h200(), gh200(), b200(), gb200(), b300(), gb300(),
 		mi250x(), mi300x(), mi355x(), generic()}
-}
+})
 
 // with replaces figures of a related GPU, or adds them.
 func with(values []Value, others ...Value) []Value {

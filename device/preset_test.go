@@ -245,3 +245,23 @@ func TestAssign(t *testing.T) {
 	}
 	require.ErrorContains(t, Find("tile").Assign(&Device{}, "8"), `tile = "8": rows x columns`)
 }
+
+// TestMulticastsAllocs: every point of a scenario asks, so that the presets are not made again.
+func TestMulticastsAllocs(t *testing.T) {
+	require.Zero(t, testing.AllocsPerRun(10, func() { require.True(t, Multicasts("h100-sxm")) }))
+}
+
+// TestPresetsApart: presets that are asked for share no figures that a caller could change.
+func TestPresetsApart(t *testing.T) {
+	a, b := Catalogue(), Catalogue()
+	for i := range a {
+		for j := range a[i].Values {
+			a[i].Values[j].Text = "changed"
+		}
+		a[i].Values = append(a[i].Values, Value{Text: "changed"})
+		for j := range a[i].Protocols {
+			a[i].Protocols[j].Rate = 1
+		}
+	}
+	require.Equal(t, b, Catalogue())
+}

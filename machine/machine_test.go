@@ -127,3 +127,9 @@ func TestReadRefuses(t *testing.T) {
 	require.Equal(t, 4, m.GPUs)
 	require.Equal(t, "h100-sxm", m.Device)
 }
+
+// TestOptionalAllocs: every key of every machine is looked up among the fitted figures, which are
+// not listed again for that.
+func TestOptionalAllocs(t *testing.T) {
+	require.Zero(t, testing.AllocsPerRun(10, func() { require.True(t, isOptional("ring_ll128")) }))
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"collsim/device"
 	"collsim/unit"
@@ -15,8 +16,8 @@ type fittedFigure struct {
 	key string // scenario key that takes the figure as written; empty if there is none
 }
 
-// fitted lists the figures that are fitted.
-func fitted() []fittedFigure {
+// fitted lists the figures that are fitted. It is read-only.
+var fitted = sync.OnceValue(func() []fittedFigure {
 	list := []fittedFigure{
 		{kind{"multimem_efficiency", "what the switch's sums and copies reach of a link",
 			aShare, nil}, "device.multimem_efficiency"},
@@ -30,7 +31,7 @@ func fitted() []fittedFigure {
 			"calls and messages of this shape and protocol of NCCL's", aProtocol, nil}})
 	}
 	return list
-}
+})
 
 // isOptional reports whether a machine may lack a figure.
 func isOptional(name string) bool {

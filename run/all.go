@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"collsim/reference"
 	"collsim/scenarios"
 	"collsim/schedule"
 )
@@ -123,8 +122,7 @@ func (s *Scenario) Run(ctx context.Context, o RunOptions) (report *Report, err e
 	defer func() { err = s.located(err) }()
 	report = &Report{Scenario: s}
 	c := &pool{s: s, options: o, report: report, done: make(chan outcome, ahead),
-		gone:   make(chan struct{}),
-		shared: shared{reports: map[string]func() (reference.Report, error){}}}
+		gone: make(chan struct{}), shared: newShared()}
 	workers := 0
 	c.known, workers, c.spare, err = s.workers(o.stages(), runtime.GOMAXPROCS(0))
 	if err != nil {
@@ -179,7 +177,7 @@ type pool struct {
 	known   asked
 	spare   bool // a point may use two processors
 	numbers sync.Mutex
-	shared  shared
+	shared  *shared
 	done    chan outcome
 	gone    chan struct{} // closed when nobody takes outcomes any longer
 }
@@ -197,7 +195,7 @@ type outcome struct {
 
 // work takes points until there are none.
 func (c *pool) work(ctx context.Context) {
-	r := &runner{s: c.s, options: c.options, shared: &c.shared, do: c.options.stages(),
+	r := &runner{s: c.s, options: c.options, shared: c.shared, do: c.options.stages(),
 		known: c.known, spare: c.spare}
 	r.numbers = func(check func()) {
 		c.numbers.Lock()

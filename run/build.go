@@ -136,7 +136,7 @@ func (s *Scenario) build(p *scenarios.Point, spec collective.Spec,
 	if o.Network, err = networkOf(s, p, spec.Ranks, found); err != nil {
 		return nil, err
 	}
-	built, err := found.Build(spec, o)
+	built, err := s.kept.build(found, "", spec, o)
 	if err == nil {
 		err = leaves(p, built.Protocol.Leave)
 	}

@@ -119,7 +119,8 @@ func (s *Scenario) withChannels(p *scenarios.Point, a scenarios.Algorithm) scena
 	if rings := ringsOn(p, found, wires); rings != nil {
 		o.Channels, o.Rings = wires, rings
 	}
-	if built, err := found.Build(spec, o); err == nil {
+	bound := fmt.Sprintf("%#v", a.Params)
+	if built, err := s.kept.build(found, bound, spec, o); err == nil {
 		multiple := 1
 		if n := inNode(p); n > 0 && found.Turned() {
 			multiple = min(n, c.graph.NICs())

@@ -27,8 +27,8 @@
 // From below; a file uses names of its own layer and of those before it.
 //
 //	networks: network.go links.go wires.go nodefacts.go
-//	schedules: load.go arrayfiles.go fromfile.go place.go build.go choose.go library.go parameters.go
-//	  channels.go relay.go synth.go
+//	schedules: disk.go load.go arrayfiles.go fromfile.go place.go build.go choose.go library.go
+//	  parameters.go channels.go relay.go synth.go kept.go
 //	work: work.go takes.go memory.go sample.go estimate.go contest.go
 //	results: run.go all.go protocol.go result.go bound.go benchmark.go held.go numerics.go
 //	  backward.go gradientlaw.go compare.go shared.go verify.go sizes.go convert.go

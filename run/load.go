@@ -15,7 +15,6 @@ import (
 	"collsim/formats/measured"
 	"collsim/formats/splits"
 	"collsim/formats/topofile"
-	"collsim/internal/input"
 	"collsim/machine"
 	"collsim/reference"
 	"collsim/scenarios"
@@ -67,31 +66,7 @@ type Scenario struct {
 	channels channels
 	// networks of algorithms that are made for one
 	networks networks
-}
-
-// disk reads the files that a scenario names, each once.
-type disk struct {
-	resolve func(name string) string // relative to the scenario
-	read    func(path string, limit unit.Bytes) ([]byte, error)
-	open    func(path string, limit unit.Bytes) (io.ReadCloser, error) // nil: read alone
-	limit   unit.Bytes
-	seen    map[string]content // by path
-}
-
-// content holds the text of a file, or the error of reading it.
-type content struct {
-	text []byte
-	err  error
-}
-
-// file returns the content of a file.
-func (d *disk) file(path string) ([]byte, error) {
-	c, seen := d.seen[path]
-	if !seen {
-		c.text, c.err = d.read(path, d.limit)
-		d.seen[path] = c
-	}
-	return c.text, c.err
+	kept     kept
 }
 
 // Load reads a scenario: its text, or if that is nil the embedded example ("example:ring") or the
@@ -131,17 +106,6 @@ func newScenario(of *scenarios.Scenario, file string, o LoadOptions) *Scenario {
 		arrays: &arrayFiles{read: o.ReadArrays, resolve: of.Resolve, limit: o.Limit,
 			beside: beside(file)},
 		disk: &disk{of.Resolve, o.Read, o.Open, o.Limit, map[string]content{}}}
-}
-
-// readFile reads a regular file of no more bytes than the limit.
-func readFile(name string, limit unit.Bytes) ([]byte, error) {
-	return input.Limit{Bytes: limit}.File(name)
-}
-
-// openFile opens a regular file of no more bytes than the limit.
-func openFile(name string, limit unit.Bytes) (io.ReadCloser, error) {
-	f, _, err := input.Limit{Bytes: limit}.Open(name)
-	return f, err
 }
 
 // names lists the algorithms of each kind. It is read-only.

@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 
+	"collsim/program"
 	"collsim/reference"
 	"collsim/scenarios"
 	"collsim/schedule"
@@ -149,4 +150,18 @@ func (s *Scenario) programFits(p *scenarios.ProgramPoint, do stages) (*lowering,
 		return nil, large.refusal(p.Point)
 	}
 	return low, nil
+}
+
+// lowerFitting lowers a program on all ranks, once, where there is the memory for some stages of
+// it.
+func lowerFitting(r *runner, p *scenarios.ProgramPoint, do stages) (*program.Lowered,
+	map[string]scenarios.Algorithm, error) {
+	low, err := r.s.programFits(p, do)
+	if err != nil {
+		return nil, nil, err
+	}
+	if low != nil && low.Schedule.Alike == nil {
+		return low.Lowered, low.chosen, nil
+	}
+	return r.lower(p, nil)
 }

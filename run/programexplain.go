@@ -94,12 +94,9 @@ type ProgramWhatIf struct {
 func (s *Scenario) ExplainProgram(p *scenarios.ProgramPoint, o RunOptions) (
 	_ *ProgramExplanation, err error) {
 	defer func() { err = s.located(err) }()
-	if _, err := s.programFits(p, simulates|logs); err != nil {
-		return nil, err
-	}
 	r := &runner{s: s, sound: true, options: RunOptions{Trace: true, Links: o.Links}}
 	result := &ProgramResult{Point: p, Proof: Off, Numbers: Off}
-	if result.Lowered, result.chosen, err = r.lower(p, nil); err != nil {
+	if result.Lowered, result.chosen, err = lowerFitting(r, p, simulates|logs); err != nil {
 		return nil, err
 	}
 	if err := r.enter(p.Point); err != nil {

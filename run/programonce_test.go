@@ -57,3 +57,35 @@ op = [{ name = "sum", call = "all_reduce", algorithm = %q, in = "x", out = "y", 
 		require.Equal(t, Proved, got.Proof)
 	}
 }
+
+// TestLoweredOnceToExplain: a look at the memory that a program takes does not lower it once more
+// where it is explained or verified, with the same result.
+func TestLoweredOnceToExplain(t *testing.T) {
+	s, err := Load("example:mlp", nil, LoadOptions{})
+	require.NoError(t, err)
+	p := s.Programs[0]
+	lower := testing.AllocsPerRun(1, func() {
+		_, _, err := (&runner{s: s}).lower(p, nil)
+		require.NoError(t, err)
+	})
+	for _, do := range []func() any{
+		func() any {
+			e, err := s.ExplainProgram(p, RunOptions{})
+			require.NoError(t, err)
+			return [2]any{e.WhatIf, e.Shares}
+		},
+		func() any {
+			v, err := s.VerifyProgram(p, -1)
+			require.NoError(t, err)
+			return v.Proof
+		},
+	} {
+		var want, got any
+		s.Free = Memory{}
+		alone := testing.AllocsPerRun(1, func() { want = do() })
+		s.Free = Memory{Bytes: unit.GiB, Of: "the test"}
+		looked := testing.AllocsPerRun(1, func() { got = do() })
+		require.Equal(t, want, got)
+		require.Less(t, looked-alone, lower/2)
+	}
+}

@@ -10,11 +10,7 @@ import (
 func (s *Scenario) VerifyProgram(p *scenarios.ProgramPoint, slots int) (_ *Verification,
 	err error) {
 	defer func() { err = s.located(err) }()
-	if _, err := s.programFits(p, proves); err != nil {
-		return nil, err
-	}
-	r := &runner{s: s}
-	low, _, err := r.lower(p, nil)
+	low, _, err := lowerFitting(&runner{s: s}, p, proves)
 	if err != nil {
 		return nil, err
 	}

@@ -163,10 +163,12 @@ func (r *runner) prove(m *made, result *Result, progress func(steps int64)) {
 		}
 		return
 	}
-	v := m.verify(r.s.nameOf(p), p, -1, progress)
+	v := r.shared.proof(&r.s.kept, proofKey{s, p.Sim.Slots}, func() *Verification {
+		return m.verify(r.s.nameOf(p), p, -1, progress)
+	})
 	result.Proof, result.Proven = Proved, Proven(&s.Spec, v.Causal)
 	if !v.Good() {
-		result.Proof, result.Violations = Failed, v.Violations
+		result.Proof, result.Violations = Failed, slices.Clip(v.Violations)
 		return
 	}
 	result.Rounds, result.MinSlots = v.Proof.Rounds, v.Proof.MinSlots

@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"maps"
 	"sync"
 
 	"collsim/reference"
@@ -9,12 +10,49 @@ import (
 	"collsim/schedule"
 )
 
-// shared keeps what became of checks of numbers, for points that need the same one: what links,
-// devices and starts are like makes no difference to numbers, so that a sweep over them needs one
-// check a schedule. Workers that come while it is made wait for it. nil keeps nothing.
+// shared keeps what became of checks of numbers and of proofs, for points that need the same one:
+// what links, devices and starts are like makes no difference to them, so that a sweep over those
+// needs one of each a schedule. Workers that come while it is made wait for it. nil keeps nothing.
 type shared struct {
 	mutex   sync.Mutex
 	reports map[string]func() (reference.Report, error)
+	proofs  map[proofKey]func() *Verification // of schedules that are kept
+}
+
+// proofKey holds all that a proof follows from, of what no file holds.
+type proofKey struct {
+	schedule *schedule.Schedule
+	slots    int
+}
+
+// newShared returns what keeps nothing yet.
+func newShared() *shared {
+	return &shared{reports: map[string]func() (reference.Report, error){},
+		proofs: map[proofKey]func() *Verification{}}
+}
+
+// mostProofs bounds the proofs that are kept.
+const mostProofs = 1 << 12
+
+// proof proves a schedule with so many slots, unless it is kept and that has been done. With the
+// schedules that are no longer kept it drops their proofs.
+func (s *shared) proof(k *kept, key proofKey, prove func() *Verification) *Verification {
+	if s == nil || !k.holds(key.schedule) {
+		return prove()
+	}
+	s.mutex.Lock()
+	proof, known := s.proofs[key]
+	if !known {
+		proof = sync.OnceValue(prove)
+		maps.DeleteFunc(s.proofs, func(key proofKey, _ func() *Verification) bool {
+			return !k.holds(key.schedule)
+		})
+		if len(s.proofs) < mostProofs {
+			s.proofs[key] = proof
+		}
+	}
+	s.mutex.Unlock()
+	return proof()
 }
 
 // once makes a check, unless it has been made; those without a name are made every time.

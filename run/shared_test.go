@@ -91,7 +91,7 @@ func TestSharedChecks(t *testing.T) {
 // TestSharedOnce: workers that want the same check wait for the one that makes it; a check without
 // a name is made every time.
 func TestSharedOnce(t *testing.T) {
-	s := &shared{reports: map[string]func() (reference.Report, error){}}
+	s := newShared()
 	made := atomic.Int64{}
 	check := func() (reference.Report, error) {
 		return reference.Report{Checked: made.Add(1)}, nil

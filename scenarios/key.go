@@ -122,6 +122,8 @@ type schema struct {
 	keys   []Key
 	byPath map[string]*Key
 	filled map[string][]*Key // by table: those with a setter
+	// environment lists the variables of NCCL.
+	environment []*Key
 }
 
 // newSchema returns the schema of all keys. It knows the given executors besides those of the key
@@ -133,6 +135,9 @@ func newSchema(executors ...string) *schema {
 		k.in, s.byPath[k.Path] = s, k
 		if k.to != nil {
 			s.filled[k.table()] = append(s.filled[k.table()], k)
+		}
+		if k.table() == environmentTable {
+			s.environment = append(s.environment, k)
 		}
 	}
 	executor := s.byPath["hardware.executor"]

@@ -154,7 +154,7 @@ func (v *view) library(p *Point) bool {
 	if !ok {
 		return false
 	}
-	for _, k := range environmentKeys() {
+	for _, k := range v.d.schema.environment {
 		if _, given := v.given(k.Path); !given {
 			continue
 		}

@@ -60,10 +60,18 @@ func (q *refinement) emit(class int32, w wire, x effect) {
 
 // compareEffects orders those of one line by number, and has those that are one follow each other.
 func compareEffects(a, b effect) int {
-	return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.kind, b.kind), cmp.Compare(a.line, b.line),
-		cmp.Compare(a.number, b.number), cmp.Compare(a.end, b.end), compareMoments(a.at, b.at),
-		cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.first, b.first), cmp.Compare(a.last, b.last),
-		compareMoments(a.tail, b.tail), cmp.Compare(a.from, b.from), cmp.Compare(a.place, b.place))
+	switch { // what differs most often comes first, and spares the rest
+	case a.to != b.to:
+		return cmp.Compare(a.to, b.to)
+	case a.kind != b.kind:
+		return cmp.Compare(a.kind, b.kind)
+	case a.line != b.line:
+		return cmp.Compare(a.line, b.line)
+	}
+	return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.end, b.end),
+		compareMoments(a.at, b.at), cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.first, b.first),
+		cmp.Compare(a.last, b.last), compareMoments(a.tail, b.tail), cmp.Compare(a.from, b.from),
+		cmp.Compare(a.place, b.place))
 }
 
 func compareMoments(a, b model.Moment) int {
@@ -76,8 +84,7 @@ func (q *refinement) deliver() (any bool) {
 		return false
 	}
 	slices.SortFunc(q.effects, compareEffects)
-	all := q.effects
-	var rest []effect
+	all, rest := q.effects, q.held[:0]
 	for len(all) > 0 && q.why == "" {
 		e, n, covered := all[0], 0, int32(0)
 		for n < len(all) && all[n].same(&e) {
@@ -101,7 +108,7 @@ func (q *refinement) deliver() (any bool) {
 		}
 		all = all[n:]
 	}
-	q.effects = rest
+	q.effects, q.held = rest, q.effects
 	return any
 }
 

@@ -32,6 +32,7 @@ type refinement struct {
 	slots   int32
 
 	effects []effect // of this instant, that have not come everywhere
+	held    []effect // room for those that deliver leaves
 	awake   []int32  // classes whose lanes may be able to go on
 	why     string
 
