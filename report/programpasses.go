@@ -12,12 +12,18 @@ import (
 const shownOps = 4
 
 // programPasses lists what each pass did, to ops and to the program. Ops with the same note share a
-// line.
+// line, where the first of them is.
 func programPasses(r *run.ProgramResult) (lines []string) {
-	notes := r.Lowered.Notes
-	said := map[string]bool{}
-	for i, n := range notes {
-		text := noteText(&n)
+	type shared struct {
+		pass, text string
+		names      []string // of the first ops
+		count      int
+		line       int
+	}
+	known, all := map[[2]string]*shared{}, []*shared(nil)
+	for i := range r.Lowered.Notes {
+		n := &r.Lowered.Notes[i]
+		text := noteText(n)
 		if len(n.Ops) == 0 {
 			if len(n.Tensors) > 0 {
 				text = firstOf(n.Tensors, len(n.Tensors)) + ": " + text
@@ -25,22 +31,19 @@ func programPasses(r *run.ProgramResult) (lines []string) {
 			lines = append(lines, n.Pass+": "+text)
 			continue
 		}
-		key := n.Pass + text
-		if said[key] {
-			continue
+		key := [2]string{n.Pass, text}
+		x := known[key]
+		if x == nil {
+			x = &shared{pass: n.Pass, text: text, line: len(lines)}
+			known[key], all = x, append(all, x)
+			lines = append(lines, "") // below
 		}
-		said[key] = true
-		var names []string
-		count := 0
-		for _, other := range notes[i:] {
-			if other.Pass != n.Pass || len(other.Ops) == 0 || noteText(&other) != text {
-				continue
-			}
-			if count++; count <= shownOps {
-				names = append(names, opsText(other.Ops))
-			}
+		if x.count++; x.count <= shownOps {
+			x.names = append(x.names, opsText(n.Ops))
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s: %s", n.Pass, firstOf(names, count), text))
+	}
+	for _, x := range all {
+		lines[x.line] = fmt.Sprintf("%s: %s: %s", x.pass, firstOf(x.names, x.count), x.text)
 	}
 	return lines
 }

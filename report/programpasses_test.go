@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,4 +46,18 @@ func TestPasses(t *testing.T) {
 		memoryText(m))
 	require.Equal(t, "bytes=3145728 workspace_bytes=1048576 peak_bytes=2097152 peak_at=a "+
 		"alive=tensor=x bytes=2097152", memoryFields().write(m).String())
+}
+
+// TestPassesOfMany: a note for each of many ops is a line each, found in one go: a look through all
+// notes for each line would take minutes.
+func TestPassesOfMany(t *testing.T) {
+	const many = 200_000
+	notes := make([]program.Note, many)
+	for i := range notes {
+		name := fmt.Sprint("t", i)
+		notes[i] = program.Note{Pass: "reuse", Ops: []string{name}, Did: "lies where " + name + " lay"}
+	}
+	lines := programPasses(&run.ProgramResult{Lowered: &program.Lowered{Notes: notes}})
+	require.Len(t, lines, many)
+	require.Equal(t, "reuse: t7: lies where t7 lay", lines[7])
 }

@@ -116,7 +116,8 @@ func programRows(t *testing.T) []row {
 			scenario: model{8, 16, 16, 64}.text(), isLarge: true},
 		{work: "126 layers in 16 stages, 8 microbatches, data parallel 128: 16,384 GPUs",
 			scenario: model{16, 126, 8, 128}.text(), isLarge: true},
-		{work: "the same of 32 microbatches", scenario: model{16, 126, 32, 128}.text(), isLarge: true},
+		{work: "the same of 64 microbatches, with `lowering.reuse`", isLarge: true,
+			scenario: model{16, 126, 64, 128}.text(), sets: []string{"lowering.reuse=true"}},
 	}
 }
 
