@@ -113,6 +113,7 @@ func TestSecondsCounted(t *testing.T) {
 	require.InDelta(t, 1e-9*eventTime*float64(first.Steps), twice.Seconds-first.Seconds, 1e-12)
 	swept := estimate("sim.engine=sweep")
 	require.InDelta(t, 1e-9*(pointTime+sweepTime*float64(first.Steps)), swept.Seconds, 1e-12)
+	require.Equal(t, swept.Seconds, swept.MostSeconds)
 	ring := []string{"topology.ranks=2048", `topology.link=[{match="gpu0->switch",latency="1 ms"}]`}
 	differ := estimate(ring...) // it is swept, but another schedule may not be
 	require.Less(t, differ.Seconds, 0.5)
