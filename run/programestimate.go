@@ -72,10 +72,11 @@ func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, do stages) (*Estim
 	}
 	e.count(work{}.plus(stands, all))
 	if do&simulates != 0 {
-		e.Takes.Log = of(all.steps+all.transfers, movingBytes)
+		each := int64(movingBytes)
 		if do&logs != 0 {
-			e.Takes.Log = of(all.steps+all.transfers, spanBytes)
+			each = spanBytes
 		}
+		e.Takes.Log = of(all.steps+all.transfers, each)
 		e.Takes.Simulation = of(all.places, placeBytes) + of(all.peers, connectionBytes)
 		e.Seconds += float64(1e-9 * eventTime * float64(all.steps))
 	}
