@@ -122,7 +122,12 @@ func largestBlock(p *schedule.Plan, channel int64) int64 {
 			}
 		}
 	}
-	n = evenPart(n, int64(p.Channels), channel)
+	channels, unit := int64(p.Channels), int64(p.Chunks)*max(p.Align, 1)
+	if n%unit == 0 { // schedule.Plan keeps so many together
+		n = evenPart(n/unit, channels, channel) * unit
+	} else {
+		n = evenPart(n, channels, channel)
+	}
 	largest := evenPart(n, int64(p.Chunks), 0)
 	if p.Align > 0 { // the first is the largest, or all there is
 		largest = min((largest+p.Align-1)/p.Align*p.Align, n)

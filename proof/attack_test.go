@@ -132,7 +132,7 @@ func (a attacker) cut(b *strings.Builder, buffer string) {
 	for range 1 + a.IntN(2) {
 		way := a.pick("even ", "even ", "ceil ", "table ") + a.parts()
 		if a.IntN(6) == 0 {
-			way = "aligned " + a.parts() + " to " + a.parts()
+			way = a.pick("aligned ", "even ") + a.parts() + " to " + a.parts()
 		}
 		levels = append(levels, a.pick("block "+way, "block "+way, "block "+way, "tile "+way,
 			"tile size "+a.parts(), "channel "+way)+a.pick("", "", "", "", "", "", "", " by rank"))

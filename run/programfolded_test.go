@@ -43,7 +43,7 @@ func foldable(rng *rand.Rand) string {
 	for i := range 1 + rng.IntN(5) {
 		group := pick("tp", "dp", "tp", "dp", "all")
 		n := ranks[group]
-		algorithm := pick("ring", "direct", "pairwise", "ring(channels=2)", "recursive-doubling",
+		algorithm := pick("ring", "direct", "pairwise", "ring(channels=5)", "recursive-doubling",
 			"binomial", "ring", "ring", "fastest")
 		calls := []string{"all_reduce", "all_reduce avg", "all_to_all"}
 		if 48%n == 0 {

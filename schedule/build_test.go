@@ -324,6 +324,8 @@ func TestSplits(t *testing.T) {
 		want  []int64 // lengths
 	}{
 		{Level{Split: Even, N: 4}, []int64{3, 3, 2, 2}},
+		{Level{Split: Even, N: 4, Align: 2}, []int64{4, 2, 2, 2}},
+		{Level{Split: Even, N: 4, Align: 3}, []int64{3, 3, 2, 2}}, // 3 does not divide 10
 		{Level{Split: Ceil, N: 4}, []int64{3, 3, 3, 1}},
 		{Level{Split: Ceil, N: 6}, []int64{2, 2, 2, 2, 2, 0}},
 		{Level{Split: Size, N: 4}, []int64{4, 4, 2}},

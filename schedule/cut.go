@@ -47,7 +47,8 @@ var axisNames = [...]string{"channel", "tile", "block"}
 type Split uint8
 
 const (
-	// Even: N parts; the first (length mod N) of them have one element more.
+	// Even: N parts; the first (length mod N) of them have one element more. With an Align that
+	// divides the length, units of Align elements are divided so.
 	Even Split = iota
 	// Ceil: N parts of ⌈length/N⌉, the last ones shorter or empty (torch.chunk).
 	Ceil
@@ -66,7 +67,7 @@ type Level struct {
 	Axis  Axis
 	Split Split
 	N     int64 // parts, or elements for Size
-	Align int64 // of Aligned
+	Align int64 // of Aligned; of Even, the unit: 0 is 1
 	// Ends of Table: Ends[r][i] is where part i ends for rank r; one row serves all ranks. Part
 	// 0 begins at 0.
 	Ends [][]int64
@@ -100,11 +101,12 @@ func (l *Level) part(s span, i int64, rank int32) span {
 		}
 		to = ends[i]
 	case l.Split == Even:
-		size, more := s.len/l.N, s.len%l.N
-		from = i*size + min(i, more)
-		to = from + size
+		unit := l.unit(s.len)
+		size, more := s.len/unit/l.N, s.len/unit%l.N
+		from = (i*size + min(i, more)) * unit
+		to = from + size*unit
 		if i < more {
-			to++
+			to += unit
 		}
 	default:
 		if size := l.partSize(s.len); size > 0 && i <= s.len/size {
@@ -114,6 +116,14 @@ func (l *Level) part(s span, i int64, rank int32) span {
 	}
 	from, to = min(from, s.len), min(to, s.len)
 	return span{s.off + from, to - from}
+}
+
+// unit returns the number of elements that an even split keeps together in a length.
+func (l *Level) unit(length int64) int64 {
+	if l.Align > 0 && length%l.Align == 0 {
+		return l.Align
+	}
+	return 1
 }
 
 // partSize returns the length of all parts but the last ones, for Ceil, Size and Aligned.

@@ -80,7 +80,7 @@ func (l *Level) even(length int64) bool {
 		}
 		return l.Ends[0][len(l.Ends[0])-1] <= length
 	case Even:
-		return length%l.N == 0
+		return length/l.unit(length)%l.N == 0
 	}
 	return l.partSize(length)*l.N == length
 }

@@ -268,16 +268,17 @@ func (l *Level) numbers(words []string) error {
 		}
 		return nil
 	}
-	if l.Split == Aligned && len(words) == 3 && words[1] == "to" {
+	aligns := l.Split == Aligned || l.Split == Even
+	if aligns && len(words) == 3 && words[1] == "to" {
 		words = []string{words[0], words[2]}
 	} else if len(words) != 1 {
 		return fmt.Errorf("%q: one number is expected", strings.Join(words, " "))
 	}
 	row, err := numbers[int64](words, 1, 1<<40)
 	if err == nil {
-		l.N, l.Align = row[0], row[len(row)-1]
-		if l.Split != Aligned {
-			l.Align = 0
+		l.N = row[0]
+		if l.Split == Aligned || len(row) > 1 {
+			l.Align = row[len(row)-1]
 		}
 	}
 	return err

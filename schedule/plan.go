@@ -233,7 +233,7 @@ func (p *Plan) cuts() [3]Cut {
 	case p.groupTurns(): // each channel has a tile of every block: see Lane.place
 		tiles = Cut{{Axis: Tile, N: int64(p.Channels)}}
 	case p.Channels > 1:
-		inner = append(inner, Level{Axis: Channel, N: int64(p.Channels)})
+		inner = append(inner, p.channels())
 	}
 	if p.Segment > 0 {
 		tiles = append(tiles, Level{Axis: Tile, Split: Size, N: p.Segment})
@@ -261,6 +261,17 @@ func (p *Plan) cuts() [3]Cut {
 		cuts[Output] = whole
 	}
 	return cuts
+}
+
+// channels returns the level of channels. Where the chunks divide a vector, each channel has a
+// multiple of as many elements as there are chunks: its chunks are then of one size, also where
+// those of all channels are not.
+func (p *Plan) channels() Level {
+	level := Level{Axis: Channel, N: int64(p.Channels)}
+	if vector(p.Spec.Kind) && p.Chunks > 1 {
+		level.Align = int64(p.Chunks) * max(p.Align, 1)
+	}
+	return level
 }
 
 // perRank returns the level of one block for each rank.

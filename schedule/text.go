@@ -129,15 +129,15 @@ func (c Cut) String() string {
 	levels := make([]string, len(c))
 	for i, l := range c {
 		text := axisNames[l.Axis] + " " + splitNames[l.Split]
-		switch l.Split {
-		case Table:
+		switch {
+		case l.Split == Table:
 			for j, row := range l.Ends {
 				if j > 0 {
 					text += " /"
 				}
 				text += " " + words(row)
 			}
-		case Aligned:
+		case l.Align > 0:
 			text += fmt.Sprintf(" %d to %d", l.N, l.Align)
 		default:
 			text += fmt.Sprintf(" %d", l.N)

@@ -215,8 +215,8 @@ func TestPlansAreInRange(t *testing.T) {
 func TestPartsStayInside(t *testing.T) {
 	const huge = 1 << 40
 	for _, l := range []Level{{Split: Even, N: 3}, {Split: Ceil, N: 4}, {Split: Size, N: huge},
-		{Split: Size, N: 3}, {Split: Aligned, N: 1 << 24, Align: huge},
-		{Split: Aligned, N: 3, Align: 7},
+		{Split: Even, N: 3, Align: 7}, {Split: Even, N: huge, Align: 8},
+		{Split: Size, N: 3}, {Split: Aligned, N: 1 << 24, Align: huge}, {Split: Aligned, N: 3, Align: 7},
 		{Split: Table, Ends: [][]int64{{2, 2, 9}}}} {
 		for _, length := range []int64{0, 1, 7, 8, collective.MaxElements} {
 			end := int64(5)

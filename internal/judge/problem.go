@@ -282,11 +282,17 @@ func (l *Level) part(s stretch, i, rank int) stretch {
 	var from, to int
 	switch l.Split {
 	case "even":
-		from = times(i, n/l.N, n) + min(i, n%l.N)
-		to = from + n/l.N
-		if i < n%l.N {
+		unit := 1
+		if l.Align > 0 && n%l.Align == 0 {
+			unit = l.Align
+		}
+		units := n / unit
+		from = times(i, units/l.N, units) + min(i, units%l.N)
+		to = from + units/l.N
+		if i < units%l.N {
 			to++
 		}
+		from, to = from*unit, to*unit
 	case "table":
 		ends := l.Ends[rank%len(l.Ends)]
 		if to = ends[i]; i > 0 {

@@ -124,7 +124,14 @@ func readLevel(words []string) (l Level, err error) {
 			return l, err
 		}
 		words = words[:1]
-	case "even", "ceil", "size":
+	case "even":
+		if len(words) == 3 && words[1] == "to" {
+			if l.Align, err = number(words[2], 1, 1<<40); err != nil {
+				return l, err
+			}
+			words = words[:1]
+		}
+	case "ceil", "size":
 	default:
 		return l, fmt.Errorf("%q is no way to split", l.Split)
 	}

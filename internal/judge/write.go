@@ -119,10 +119,10 @@ func (p *Plan) header(b *strings.Builder) {
 
 func (l *Level) text() string {
 	text := fmt.Sprintf("%s %s %d", l.Axis, l.Split, l.N)
-	switch l.Split {
-	case "aligned":
+	switch {
+	case l.Align > 0:
 		text += fmt.Sprintf(" to %d", l.Align)
-	case "table":
+	case l.Split == "table":
 		rows := make([]string, len(l.Ends))
 		for i, row := range l.Ends {
 			rows[i] = join(row, " ")
