@@ -98,8 +98,20 @@ func LowerBy(p *Program, passes Lowering, guide Guide) (*Lowered, error) {
 	return w.result, nil
 }
 
-// emit makes the schedule of a plan.
+// emit makes the schedule of a plan. It is made once: ops and homes must not change afterwards.
 func (x *plan) emit() (*scheduler, error) {
+	if x.emitted == nil {
+		w, err := scheduleOf(x)
+		if err != nil {
+			return nil, err
+		}
+		x.emitted = w
+	}
+	return x.emitted, nil
+}
+
+// scheduleOf makes the schedule of a plan anew.
+func scheduleOf(x *plan) (*scheduler, error) {
 	w := &scheduler{plan: x, tensors: map[string]schedule.Place{}, inside: map[string]bool{},
 		uses: map[string][]int{}, owned: map[string]schedule.Tensor{}, registered: map[string]int{},
 		result: &Lowered{Decided: Decisions{Backward: map[string]string{}}}}
@@ -162,6 +174,7 @@ type scheduler struct {
 	// buffers that have been registered, and in which iteration last
 	registered map[string]int
 	result     *Lowered
+	usage      *Usage // once computed
 }
 
 // declare adds a tensor.

@@ -94,8 +94,16 @@ func (x *plan) sharedHomes() map[string]bool {
 	return in
 }
 
-// account computes the memory of a lowered program: that of the ranks that take most.
-func (w *scheduler) account() (most Usage) {
+// account returns the memory of a lowered program: that of the ranks that take most.
+func (w *scheduler) account() Usage {
+	if w.usage == nil {
+		w.usage = new(w.mostUsed())
+	}
+	return *w.usage
+}
+
+// mostUsed computes account.
+func (w *scheduler) mostUsed() (most Usage) {
 	extents, steps := w.extents(), len(w.units())
 	for i, takesPart := range w.result.takingPart(w.parts, w.Ranks) {
 		m := w.accountOf(extents, steps, takesPart)

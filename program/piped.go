@@ -97,7 +97,7 @@ func (x *plan) pipe(starts []int) {
 	if !keep {
 		did = "left as it is"
 	} else {
-		x.piped, x.notes = with.piped, with.notes
+		x.piped, x.notes, x.emitted = with.piped, with.notes, with.emitted
 	}
 	for i, names := range units {
 		x.note("pipeline", names, did, why)

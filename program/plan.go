@@ -27,6 +27,7 @@ type plan struct {
 	// persistent says that buffers of communication are the same allocation in every iteration
 	persistent bool
 	used       map[string]use // how ops use tensors, once computed
+	emitted    *scheduler     // the schedule, once made
 	launches   int32          // of several calls at once
 }
 
@@ -113,7 +114,7 @@ func (x *plan) fork() *plan {
 	y.tensors, y.ops = slices.Clone(x.tensors), slices.Clone(x.ops)
 	y.at, y.roles = maps.Clone(x.at), maps.Clone(x.roles)
 	y.homes, y.piped = maps.Clone(x.homes), maps.Clone(x.piped)
-	y.notes, y.used = slices.Clone(x.notes), nil
+	y.notes, y.used, y.emitted = slices.Clone(x.notes), nil, nil
 	return &y
 }
 
