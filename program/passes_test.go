@@ -193,32 +193,6 @@ func TestReorder(t *testing.T) {
 	require.Equal(t, 6*unit.Microsecond, took)
 }
 
-// TestReuse: of a chain of kernels, one tensor lies where one lay two before.
-func TestReuse(t *testing.T) {
-	low, _ := onTwo(t, program.Lowering{Reuse: true}, vectors("x"), twice("x", "a"), twice("a", "b"),
-		twice("b", "c"), twice("c", "d"))
-	require.Equal(t, []string{"reuse [c]: 20 KB where a was (a is dead when c begins)",
-		"reuse []: 80 KB a rank instead of 100 KB"}, notesOf(low))
-	require.Equal(t, low.Where["a"], low.Where["c"])
-	require.NotEqual(t, low.Where["a"], low.Where["b"])
-	require.Equal(t, program.Usage{Bytes: 80000, Peak: 80000, At: []string{"b"}, Alive: []program.Held{
-		{Name: "x", Bytes: 20000}, {Name: "a", Bytes: 20000}, {Name: "b", Bytes: 20000},
-		{Name: "d", Bytes: 20000}}}, low.Memory)
-
-	// A call that nobody has waited for may still read a.
-	async := sum("a", "e")
-	async.Async = true
-	low, _ = onTwo(t, program.Lowering{Reuse: true}, vectors("x"), twice("x", "a"), async,
-		twice("a", "b"), twice("b", "c"), twice("c", "d"))
-	require.Equal(t, []string{"reuse []: 120 KB a rank instead of 120 KB"}, notesOf(low))
-	symmetric := vectors("x", "a")
-	symmetric[1].Memory = program.Symmetric
-	low, _ = onTwo(t, program.Lowering{Reuse: true}, symmetric, twice("x", "a"), twice("a", "b"),
-		twice("b", "c"), twice("c", "d"))
-	require.Equal(t, "reuse [a]: stays (it is symmetric: another rank may still read it)",
-		notesOf(low)[0])
-}
-
 // mlp is a gather, a matmul, and another whose result is scattered, of matrices of n columns.
 func mlp(n int64) []program.Tensor {
 	var list []program.Tensor

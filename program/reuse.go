@@ -2,9 +2,11 @@ package program
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"collsim/collective"
+	"collsim/dtype"
 	"collsim/schedule"
 	"collsim/unit"
 )
@@ -14,9 +16,16 @@ import (
 // longer. Symmetric memory stays, since others may read it after its rank has gone on; so do given
 // tensors and results. Tensors share only with tensors of their type.
 
+// A tenant is a tensor that may share memory with others, and when it is used.
+type tenant struct {
+	extent
+	uses []period
+}
+
 // A space is memory that tensors have in turn.
 type space struct {
-	tenants []extent
+	tenants []int // in order of use
+	typ     dtype.Type
 	count   int64
 	uses    []period // of all tenants
 }
@@ -28,45 +37,27 @@ func reuse(x *plan) (*plan, error) {
 		return nil, err
 	}
 	orders, early := w.orders(), w.readEarly()
-	steps := len(x.units())
-	var spaces []space
 	y := x.fork()
-	for _, e := range inOrderOfUse(w.extents(), steps) {
-		if why := e.staysFor(early); why != "" {
-			if !e.stays && x.guide.Decided == nil {
-				y.note("reuse", []string{e.Name}, "stays", why)
-			}
-			continue
-		}
-		at, uses := -1, w.periods(&e, orders)
-		for i := range spaces {
-			s := &spaces[i]
-			if s.tenants[0].typ == e.typ &&
-				(at < 0 || better(s.count, spaces[at].count, e.count)) && w.free(s.uses, uses) {
-				at = i
-			}
-		}
-		if at < 0 {
-			spaces = append(spaces, space{[]extent{e}, e.count, uses})
-			continue
-		}
-		s := &spaces[at]
-		last := s.tenants[len(s.tenants)-1]
-		y.note("reuse", []string{e.Name}, fmt.Sprintf("%v where %s was", min(e.Bytes,
-			unit.Bytes(s.count*int64(e.typ.Width()))), last.Name),
-			fmt.Sprintf("%s is dead when %s begins", last.Name, w.nameOf(e.uses[0])))
-		s.tenants, s.count = append(s.tenants, e), max(s.count, e.count)
-		for i := range uses {
-			s.uses[i].add(&uses[i])
+	var list []tenant
+	for _, e := range inOrderOfUse(w.extents(), len(x.units())) {
+		if why := e.staysFor(early); why == "" {
+			list = append(list, tenant{e, w.periods(&e, orders)})
+		} else if !e.stays && x.guide.Decided == nil {
+			y.note("reuse", []string{e.Name}, "stays", why)
 		}
 	}
+	spaces := w.allot(list, similar)
+	if others := w.allot(list, anySize); sizeOf(others) <= sizeOf(spaces) {
+		spaces = others
+	}
 	for i := range spaces {
-		y.share(&spaces[i], i)
+		y.share(&spaces[i], list, i)
 	}
 	if x.guide.Decided != nil {
 		y.notes = x.notes
 		return y, nil
 	}
+	w.noteSpaces(y, spaces, list)
 	after, err := y.emit()
 	if err != nil {
 		return nil, err
@@ -74,6 +65,67 @@ func reuse(x *plan) (*plan, error) {
 	y.note("reuse", nil, fmt.Sprintf("%v a rank instead of %v", after.account().Bytes,
 		w.account().Bytes), "")
 	return y, nil
+}
+
+// How many times as large as a tensor a space may be, or as small. A small tensor in a large space
+// keeps large ones out, which then need memory of their own; but it costs nothing where none comes.
+const (
+	similar = 2
+	anySize = math.MaxInt64
+)
+
+// allot gives each tenant a space that is free when its use begins: of those that are at most so
+// many times as large or small, the one that suits it best.
+func (w *scheduler) allot(list []tenant, times int64) (spaces []space) {
+	for i := range list {
+		t, at := &list[i], -1
+		for j := range spaces {
+			s := &spaces[j]
+			if s.typ == t.typ && s.count/times <= t.count && t.count/times <= s.count &&
+				(at < 0 || better(s.count, spaces[at].count, t.count)) && w.free(s.uses, t.uses) {
+				at = j
+			}
+		}
+		if at < 0 {
+			at = len(spaces)
+			spaces = append(spaces, space{typ: t.typ, uses: make([]period, len(t.uses))})
+		}
+		s := &spaces[at]
+		s.tenants, s.count = append(s.tenants, i), max(s.count, t.count)
+		for k := range t.uses {
+			s.uses[k].add(&t.uses[k])
+		}
+	}
+	return spaces
+}
+
+// sizeOf returns the size of spaces.
+func sizeOf(spaces []space) (sum unit.Bytes) {
+	for i := range spaces {
+		sum += unit.Bytes(spaces[i].count * int64(spaces[i].typ.Width()))
+	}
+	return sum
+}
+
+// noteSpaces notes which tensors have the memory of others, in order of use.
+func (w *scheduler) noteSpaces(y *plan, spaces []space, list []tenant) {
+	before := make([]int, len(list))      // the tenant before in its space, and
+	free := make([]unit.Bytes, len(list)) // how large this was then; 0 for the first one
+	for i := range spaces {
+		size := unit.Bytes(0)
+		for k, now := range spaces[i].tenants {
+			if k > 0 {
+				before[now], free[now] = spaces[i].tenants[k-1], size
+			}
+			size = max(size, list[now].Bytes)
+		}
+	}
+	for i := range list {
+		if e, was := &list[i], &list[before[i]]; free[i] > 0 {
+			y.note("reuse", []string{e.Name}, fmt.Sprintf("%v where %s was", min(e.Bytes, free[i]),
+				was.Name), fmt.Sprintf("%s is dead when %s begins", was.Name, w.nameOf(e.extent.uses[0])))
+		}
+	}
 }
 
 // inOrderOfUse sorts extents by the first op that uses them.
@@ -134,14 +186,14 @@ func better(n, m, count int64) bool {
 }
 
 // share stores the tensors of a space in one tensor.
-func (x *plan) share(s *space, number int) {
+func (x *plan) share(s *space, list []tenant, number int) {
 	if len(s.tenants) == 1 {
 		return
 	}
-	t := Tensor{Name: x.fresh(fmt.Sprintf("space_%d", number)), Type: s.tenants[0].typ,
+	t := Tensor{Name: x.fresh(fmt.Sprintf("space_%d", number)), Type: s.typ,
 		Shape: collective.Shape{s.count}}
 	x.add(t, schedule.Inner)
-	for _, e := range s.tenants {
-		x.homes[e.Name] = home{in: t.Name, shared: true}
+	for _, i := range s.tenants {
+		x.homes[list[i].Name] = home{in: t.Name, shared: true}
 	}
 }

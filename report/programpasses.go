@@ -11,16 +11,19 @@ import (
 // shownOps is the most names of ops that a line of the text lists.
 const shownOps = 4
 
+// shownRows is the most ops that the text lists, shownNotes the most lines of a pass about ops.
+const shownRows, shownNotes = 1000, 40
+
 // programPasses lists what each pass did, to ops and to the program. Ops with the same note share a
-// line, where the first of them is.
+// line, where the first of them is. A pass has so many such lines at most.
 func programPasses(r *run.ProgramResult) (lines []string) {
-	type shared struct {
+	type entry struct {
 		pass, text string
-		names      []string // of the first ops
+		names      []string // of the first ops; none: the whole program
 		count      int
-		line       int
 	}
-	known, all := map[[2]string]*shared{}, []*shared(nil)
+	var entries []*entry
+	known, ofPass := map[[2]string]*entry{}, map[string]int{}
 	for i := range r.Lowered.Notes {
 		n := &r.Lowered.Notes[i]
 		text := noteText(n)
@@ -28,22 +31,33 @@ func programPasses(r *run.ProgramResult) (lines []string) {
 			if len(n.Tensors) > 0 {
 				text = firstOf(n.Tensors, len(n.Tensors)) + ": " + text
 			}
-			lines = append(lines, n.Pass+": "+text)
+			entries = append(entries, &entry{pass: n.Pass, text: text})
 			continue
 		}
-		key := [2]string{n.Pass, text}
-		x := known[key]
+		x := known[[2]string{n.Pass, text}]
 		if x == nil {
-			x = &shared{pass: n.Pass, text: text, line: len(lines)}
-			known[key], all = x, append(all, x)
-			lines = append(lines, "") // below
+			x = &entry{pass: n.Pass, text: text}
+			known[[2]string{n.Pass, text}], entries = x, append(entries, x)
+			ofPass[n.Pass]++
 		}
 		if x.count++; x.count <= shownOps {
 			x.names = append(x.names, opsText(n.Ops))
 		}
 	}
-	for _, x := range all {
-		lines[x.line] = fmt.Sprintf("%s: %s: %s", x.pass, firstOf(x.names, x.count), x.text)
+	shown := map[string]int{}
+	for _, x := range entries {
+		if x.count > 0 {
+			shown[x.pass]++
+		}
+		switch most := shown[x.pass]; {
+		case x.count == 0:
+			lines = append(lines, x.pass+": "+x.text)
+		case most <= shownNotes:
+			lines = append(lines, fmt.Sprintf("%s: %s: %s", x.pass, firstOf(x.names, x.count), x.text))
+		case most == shownNotes+1:
+			lines = append(lines, fmt.Sprintf("%s: %d more lines; --json has them", x.pass,
+				ofPass[x.pass]-shownNotes))
+		}
 	}
 	return lines
 }

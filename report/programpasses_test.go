@@ -48,7 +48,8 @@ func TestPasses(t *testing.T) {
 		"alive=tensor=x bytes=2097152", memoryFields().write(m).String())
 }
 
-// TestPassesOfMany: a note for each of many ops is a line each, found in one go: a look through all
+// TestPassesOfMany: of a pass with a note for each of many ops the first lines are shown, how many
+// more there are, and what it did to the program. They are found in one go: a look through all
 // notes for each line would take minutes.
 func TestPassesOfMany(t *testing.T) {
 	const many = 200_000
@@ -57,7 +58,10 @@ func TestPassesOfMany(t *testing.T) {
 		name := fmt.Sprint("t", i)
 		notes[i] = program.Note{Pass: "reuse", Ops: []string{name}, Did: "lies where " + name + " lay"}
 	}
+	notes = append(notes, program.Note{Pass: "reuse", Did: "4 MiB a rank"})
 	lines := programPasses(&run.ProgramResult{Lowered: &program.Lowered{Notes: notes}})
-	require.Len(t, lines, many)
+	require.Len(t, lines, shownNotes+2)
 	require.Equal(t, "reuse: t7: lies where t7 lay", lines[7])
+	require.Equal(t, []string{"reuse: 199960 more lines; --json has them", "reuse: 4 MiB a rank"},
+		lines[shownNotes:])
 }

@@ -23,7 +23,8 @@ func programText(b *strings.Builder, r *run.ProgramResult) {
 	if r.Timed {
 		rows := [][]string{{"op", "stream", "is", "start", "time", "exposed", "moving", "waiting"},
 			{"", "", "", "(us)", "(us)", "(us)", "(us)", "(us)"}}
-		for i, o := range r.Lowered.Ops {
+		all := r.Lowered.Ops
+		for i, o := range all[:min(len(all), shownRows)] {
 			time, exposed, moving, waiting := &r.Ops[i], "", "", ""
 			if (o.IsCall || len(o.Names) > 1) && time.IsOnRank {
 				exposed = micros(time.Exposed())
@@ -38,6 +39,9 @@ func programText(b *strings.Builder, r *run.ProgramResult) {
 		}
 		table := prose.Table{Rows: rows, Widths: []int{-1, -1, -1, 9, 9, 9, 9, 9}, Marked: 2}
 		b.WriteString("#\n" + table.String())
+		if more := len(all) - shownRows; more > 0 {
+			comment(b, fmt.Sprintf("%d more ops; --json has them", more))
+		}
 	}
 	b.WriteString("#\n")
 	if passes := programPasses(r); len(passes) > 0 {

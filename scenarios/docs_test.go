@@ -69,7 +69,7 @@ or ~"12.5 GB/s"~, times ~"500 ns"~ or ~"1.5 us"~.
   file so.
 * **files** are relative to the scenario.
 
-Limits: 1 MiB of TOML, 10000 values in a list, 100000 points.
+Limits: 16 MiB of TOML, 10000 values in a list, 100000 points.
 `
 
 // markdownValue says what a value may be.

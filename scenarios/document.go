@@ -60,7 +60,7 @@ type sweep struct {
 }
 
 // maxFile bounds a scenario; it also keeps the library's recursion far from the end of the stack.
-const maxFile = 1 << 20
+const maxFile = 16 << 20
 
 // parse reads the text into a tree.
 func (d *Document) parse(text []byte) bool {
@@ -68,7 +68,7 @@ func (d *Document) parse(text []byte) bool {
 	switch {
 	case len(src) > maxFile:
 		d.errs.add(&Error{File: d.file, Text: fmt.Sprintf("%d bytes are no scenario; "+
-			"at most 1 MiB of TOML is expected", len(src))})
+			"at most 16 MiB of TOML is expected", len(src))})
 		return false
 	case !utf8.ValidString(src) || strings.ContainsRune(src, 0):
 		d.errs.add(&Error{File: d.file, Text: "not a text file; TOML in UTF-8 is expected",
