@@ -77,26 +77,75 @@ const (
 // allot gives each tenant a space that is free when its use begins: of those that are at most so
 // many times as large or small, the one that suits it best.
 func (w *scheduler) allot(list []tenant, times int64) (spaces []space) {
+	of := map[dtype.Type]*bySize{}
 	for i := range list {
-		t, at := &list[i], -1
-		for j := range spaces {
-			s := &spaces[j]
-			if s.typ == t.typ && s.count/times <= t.count && t.count/times <= s.count &&
-				(at < 0 || better(s.count, spaces[at].count, t.count)) && w.free(s.uses, t.uses) {
-				at = j
-			}
+		t := &list[i]
+		if of[t.typ] == nil {
+			of[t.typ] = &bySize{with: map[int64][]int{}}
 		}
+		sizes := of[t.typ]
+		at := sizes.find(t.count, times, func(j int) bool { return w.free(spaces[j].uses, t.uses) })
 		if at < 0 {
 			at = len(spaces)
-			spaces = append(spaces, space{typ: t.typ, uses: make([]period, len(t.uses))})
+			spaces = append(spaces, space{typ: t.typ, count: t.count, uses: make([]period, len(t.uses))})
+			sizes.add(t.count, at)
 		}
 		s := &spaces[at]
-		s.tenants, s.count = append(s.tenants, i), max(s.count, t.count)
+		s.tenants = append(s.tenants, i)
 		for k := range t.uses {
 			s.uses[k].add(&t.uses[k])
 		}
+		if t.count > s.count {
+			sizes.remove(s.count, at)
+			sizes.add(t.count, at)
+			s.count = t.count
+		}
 	}
 	return spaces
+}
+
+// bySize has the spaces of a type by their size.
+type bySize struct {
+	sizes []int64         // rising
+	with  map[int64][]int // of each, the spaces in order
+}
+
+// add adds a space.
+func (b *bySize) add(size int64, number int) {
+	if i, known := slices.BinarySearch(b.sizes, size); !known {
+		b.sizes = slices.Insert(b.sizes, i, size)
+	}
+	i, _ := slices.BinarySearch(b.with[size], number)
+	b.with[size] = slices.Insert(b.with[size], i, number)
+}
+
+// remove removes a space.
+func (b *bySize) remove(size int64, number int) {
+	i, _ := slices.BinarySearch(b.with[size], number)
+	b.with[size] = slices.Delete(b.with[size], i, i+1)
+}
+
+// find returns the first space of the smallest size that is large enough, else of the largest, which
+// may be taken; -1 if there is none that is at most so many times as large or small.
+func (b *bySize) find(size, times int64, may func(number int) bool) int {
+	enough, _ := slices.BinarySearch(b.sizes, size)
+	for _, s := range b.sizes[enough:] {
+		if s/times > size {
+			break
+		}
+		if i := slices.IndexFunc(b.with[s], may); i >= 0 {
+			return b.with[s][i]
+		}
+	}
+	for _, s := range slices.Backward(b.sizes[:enough]) {
+		if size/times > s {
+			break
+		}
+		if i := slices.IndexFunc(b.with[s], may); i >= 0 {
+			return b.with[s][i]
+		}
+	}
+	return -1
 }
 
 // sizeOf returns the size of spaces.
@@ -174,15 +223,6 @@ func (e *extent) staysFor(early map[string]bool) string {
 		}
 	}
 	return ""
-}
-
-// better reports whether a space of n elements suits count elements better than one of m: the
-// smallest that is large enough, else the largest.
-func better(n, m, count int64) bool {
-	if (n >= count) != (m >= count) {
-		return n >= count
-	}
-	return n >= count && n < m || n < count && n > m
 }
 
 // share stores the tensors of a space in one tensor.
