@@ -125,8 +125,8 @@ func (b *bySize) remove(size int64, number int) {
 	b.with[size] = slices.Delete(b.with[size], i, i+1)
 }
 
-// find returns the first space of the smallest size that is large enough, else of the largest, which
-// may be taken; -1 if there is none that is at most so many times as large or small.
+// find returns the first space that may be taken, of the smallest size that is large enough, else
+// of the largest; -1 if there is none that is at most so many times as large or small.
 func (b *bySize) find(size, times int64, may func(number int) bool) int {
 	enough, _ := slices.BinarySearch(b.sizes, size)
 	for _, s := range b.sizes[enough:] {

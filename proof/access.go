@@ -129,7 +129,8 @@ func (r *racer) precedes(then, now access, knows clock) bool {
 			return false
 		}
 	}
-	return rest.lane == now.lane || knows.knows(rest)
+	return rest.lane == now.lane || knows.knows(rest) ||
+		r.near != nil && r.near.knowsCaller(rest, knows)
 }
 
 // race reports two unordered accesses, once per pair of lanes.
@@ -173,6 +174,9 @@ func (r *racer) race(where memory, off int64, then, now access, knows clock) {
 	args := []any{who[0], more[0], verbs[0], who[1], more[1], verbs[1], r.s.BufferName(buffer), off,
 		r.names.of(where.rank)}
 	text := "%v%s %s and %v%s %s %s element %d of rank %d; nothing orders them"
+	if r.near != nil {
+		text += ", as far as lanes know that exchange data"
+	}
 	if signal := r.wouldOrder(then, now, knows); signal != nil {
 		text, args = text+", but the signal of %v would if it were not relaxed", append(args, *signal)
 	}

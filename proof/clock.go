@@ -86,8 +86,17 @@ func (r *racer) learn(lane int32, news clock) {
 	if r.own[lane] && was.is(news) {
 		return
 	}
+	if r.near != nil {
+		news = r.near.of(lane, news)
+	}
 	r.copied[lane] = false
 	switch {
+	case !r.own[lane] && r.near != nil:
+		now := merge(was, news)
+		if now.is(news) { // which is not to be kept
+			now = slices.Clone(now)
+		}
+		r.clocks[lane], r.own[lane] = now, !now.is(was)
 	case !r.own[lane]:
 		now := merge(was, news)
 		r.clocks[lane], r.own[lane] = now, !now.is(was) && !now.is(news)

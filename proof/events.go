@@ -34,6 +34,9 @@ func (r *racer) await(at *schedule.Visit) {
 	for _, e := range events {
 		if n := r.base[first+e.Lane] + e.Value; n > 0 {
 			r.learn(lane, r.posts[first+e.Lane][n-1])
+			if r.near != nil {
+				r.near.hear(lane, first+e.Lane, n, r.posts[first+e.Lane])
+			}
 		}
 	}
 	if knew == 0 && len(events) > 1 {

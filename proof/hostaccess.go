@@ -80,8 +80,12 @@ func (r *racer) callerAccesses(rank int, b schedule.Buffer, now access, knows cl
 func (r *racer) beginLanes(rank int, caller clock) {
 	r.began[rank] = caller
 	for lane := r.first[rank]; lane < r.first[rank+1]; lane++ {
+		c := caller
+		if r.near != nil {
+			c = slices.Clone(r.near.of(lane, caller))
+		}
 		// the caller's clock mostly covers the lane's
-		r.clocks[lane] = merge(caller, r.clocks[lane])
+		r.clocks[lane] = merge(c, r.clocks[lane])
 		r.own[lane] = false
 	}
 }
@@ -94,7 +98,11 @@ func (r *racer) finished(rank, iteration int) error {
 	for lane := r.first[rank+1] - 1; lane >= r.first[rank]; lane-- {
 		r.clocks[lane], r.acks[lane] = merge(r.clocks[lane], r.acks[lane]), nil
 		r.own[lane] = false
-		all = merge(all, r.clocks[lane])
+		c := r.clocks[lane]
+		if r.near != nil {
+			c = slices.Clone(r.near.ofCaller(int32(rank), c))
+		}
+		all = merge(all, c)
 		r.base[lane] = int32(len(r.posts[lane]))
 	}
 	all = merge(all, r.lastAccesses(rank))

@@ -107,15 +107,19 @@ type racer struct {
 	pairs      []pair  // races found
 	asked      []pair  // races that an earlier walk has found
 	withheld   map[int32]withheld
+	near       *near // which entries of clocks are kept; nil keeps all
 }
 
 // races walks the schedule once more and reports unordered accesses. It walks again, for the
 // explanation, where a relaxed signal may be the reason.
 func (v *verifier) races(slots int) {
 	values := v.found
-	r := v.walkRaces(slots, nil)
+	r := v.walkRaces(slots, nil, true)
+	if r.near != nil && (len(r.pairs) > 0 || r.near.forgot) && len(r.chain) <= mostWhole {
+		r = v.walkRaces(slots, nil, false)
+	}
 	if len(r.pairs) > 0 && v.s.AnyStep(relaxes) {
-		v.walkRaces(slots, r.pairs)
+		v.walkRaces(slots, r.pairs, r.near != nil)
 	}
 	if len(v.found) == 0 {
 		v.found = values
@@ -131,8 +135,8 @@ func (v *verifier) races(slots int) {
 }
 
 // walkRaces walks the schedule for unordered accesses. For those in asked it finds the relaxed
-// signal that would order them.
-func (v *verifier) walkRaces(slots int, asked []pair) *racer {
+// signal that would order them. Clocks of many lanes may be cut down to near ones.
+func (v *verifier) walkRaces(slots int, asked []pair, mayCut bool) *racer {
 	r := &racer{asked: asked, verifier: v, tracks: map[memory][]track{},
 		starts: map[memory][]int64{}, reported: map[[2]int32]bool{}}
 	for rank := range v.walked() {
@@ -141,6 +145,9 @@ func (v *verifier) walkRaces(slots int, asked []pair) *racer {
 	}
 	lanes := len(r.chain)
 	r.first = append(r.first, int32(lanes))
+	if mayCut && lanes >= nearFrom && v.fold == nil && v.memory.parts == nil {
+		r.near = nearOf(v.s, r.first)
+	}
 	r.clocks, r.own, r.copied = make([]clock, lanes), make([]bool, lanes), make([]bool, lanes)
 	r.position, r.touched = make([]int32, r.chains), make([]int32, r.chains)
 	r.posts, r.base = make([][]clock, lanes), make([]int32, lanes)
@@ -187,6 +194,9 @@ func (r *racer) step(at *schedule.Visit) error {
 	}
 	r.position[chain] += 2
 	r.receive(at)
+	if r.near != nil {
+		r.meet(lane)
+	}
 	put := r.begin(at)
 	r.meeting = r.meetings(at)
 	r.accesses(at, put)
@@ -199,6 +209,9 @@ func (r *racer) step(at *schedule.Visit) error {
 	if at.Step.Post && at.Last {
 		r.posts[lane], r.posted[lane] = append(r.posts[lane], r.snapshot(lane)), r.position[chain]
 		r.own[lane] = false
+		if r.near != nil && len(r.near.heard[lane]) == 0 {
+			r.posts[lane][len(r.posts[lane])-1] = nil
+		}
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, do stages) (*Estim
 		e.Seconds += float64(1e-9 * eventTime * float64(all.steps))
 	}
 	if do&proves != 0 && p.Check.Proof {
-		e.Takes.Proof = proofOfAll(all)
+		e.Takes.Proof = proofOfAll(low.Schedule, all)
 		e.Seconds += float64(1e-9 * proofTime * float64(all.steps))
 	}
 	if do&computes == 0 || !p.Check.Numbers || p.Unplaced || stands > 1 {

@@ -46,6 +46,7 @@ const (
 	packetBytes     = 300      // a segment of a message, which is requested link by link
 	sweptLaneBytes  = 4000     // a lane, where ranks are swept: it keeps its requests until the end
 	cellBytes       = 48       // a part of a memory, in a proof of all ranks
+	trackBytes      = 200      // who has accessed a part of another rank's memory, in such a proof
 	roleBytes       = 512      // a rank that has a role, in a proof by classes
 	moveBytes       = 120      // a step, in a check of numbers
 	windowBytes     = 80 << 20 // a window of all buffers (package reference), but in one
@@ -176,7 +177,7 @@ func classesOf(s *schedule.Schedule, p *scenarios.Point) int64 {
 // proofTakes bounds what a proof of a schedule takes, of one rank where that stands for all.
 func proofTakes(s *schedule.Schedule, w work) unit.Bytes {
 	each := stoodFor(s, w)
-	t := share(proofOfAll(w), 1/float64(each))
+	t := share(proofOfAll(s, w), 1/float64(each))
 	if each == s.Spec.Ranks {
 		most := int64(0)
 		for b := schedule.Input; b <= schedule.Scratch; b++ {
@@ -191,10 +192,12 @@ func proofTakes(s *schedule.Schedule, w work) unit.Bytes {
 }
 
 // proofOfAll bounds what a proof of all ranks takes. Memories are divided as far as steps use them.
-func proofOfAll(w work) unit.Bytes {
-	t := of(w.blocks, cellBytes) + of(w.places+w.peers, connectionBytes)
-	if w.posts > 0 { // clocks of lanes and posts have what they know of each lane
-		t += of(unit.MultiplyCapped(w.lanes, w.lanes+w.posts), entryBytes)
+func proofOfAll(s *schedule.Schedule, w work) unit.Bytes {
+	t := of(w.blocks, cellBytes) + of(w.places+w.peers, connectionBytes) + of(w.afar, trackBytes)
+	if w.posts > 0 { // clocks of lanes and posts have what they know of other lanes
+		each, kept := proof.ClockEntries(s, w.lanes)
+		t += of(unit.MultiplyCapped(each, w.lanes+min(w.posts, unit.MultiplyCapped(kept, w.lanes))),
+			entryBytes)
 	}
 	return t
 }

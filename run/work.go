@@ -14,6 +14,7 @@ type work struct {
 	received  int64 // and of the messages that such steps take in
 	blocks    int64 // that steps name,
 	listed    int64 // and those among them that are listed one by one
+	afar      int64 // blocks of other ranks that steps access, of each rank
 	posts     int64 // steps that others of their rank wait for
 	lanes     int64
 	places    int64 // messages that may be under way at once
@@ -27,15 +28,16 @@ type work struct {
 func (w work) plus(n int64, v work) work {
 	return work{w.steps + n*v.steps, w.messages + n*v.messages, w.transfers + n*v.transfers,
 		w.bytes + n*v.bytes, w.received + n*v.received, w.blocks + n*v.blocks,
-		w.listed + n*v.listed, w.posts + n*v.posts, w.lanes + n*v.lanes, w.places + n*v.places,
-		w.peers + n*v.peers, w.hops + n*v.hops, w.written + n*v.written, max(w.largest, v.largest)}
+		w.listed + n*v.listed, w.afar + n*v.afar, w.posts + n*v.posts, w.lanes + n*v.lanes,
+		w.places + n*v.places, w.peers + n*v.peers, w.hops + n*v.hops, w.written + n*v.written,
+		max(w.largest, v.largest)}
 }
 
 // over returns the counts of one of n ranks that do the same.
 func (w work) over(n int64) work {
 	return work{w.steps / n, w.messages / n, w.transfers / n, w.bytes / n, w.received / n,
-		w.blocks / n, w.listed / n, w.posts / n, w.lanes / n, w.places / n, w.peers / n, w.hops / n,
-		w.written / n, w.largest}
+		w.blocks / n, w.listed / n, w.afar / n, w.posts / n, w.lanes / n, w.places / n, w.peers / n,
+		w.hops / n, w.written / n, w.largest}
 }
 
 // hasOwn reports whether each rank has a program of its own.
@@ -145,8 +147,17 @@ func (c *counter) count(spot schedule.Spot) {
 		}
 	}
 	for i := range c.step.From {
-		if f := &c.step.From[i]; f.Kind != schedule.Message {
+		f := &c.step.From[i]
+		if f.Kind != schedule.Message {
 			c.name(&f.Region)
+		}
+		if f.Kind == schedule.Get || f.Kind == schedule.Multimem {
+			c.afar += blocksIn(&f.Region) * int64(max(len(f.Team), 1))
+		}
+	}
+	for i := range c.step.Send {
+		if d := &c.step.Send[i]; d.Lands() {
+			c.afar += blocksIn(&d.Region) * int64(max(len(d.Team), 1))
 		}
 	}
 	for i := range c.step.To {
@@ -156,11 +167,15 @@ func (c *counter) count(spot schedule.Spot) {
 
 // name counts the blocks of a region.
 func (w *work) name(r *schedule.Region) {
-	if r.List == nil {
-		w.blocks += int64(r.Run) * int64(r.Times)
-		return
+	w.blocks, w.listed = w.blocks+blocksIn(r), w.listed+int64(len(r.List))
+}
+
+// blocksIn returns how many blocks a region has.
+func blocksIn(r *schedule.Region) int64 {
+	if r.List != nil {
+		return int64(len(r.List))
 	}
-	w.blocks, w.listed = w.blocks+int64(len(r.List)), w.listed+int64(len(r.List))
+	return int64(r.Run) * int64(r.Times)
 }
 
 // iteration is of the outermost loop of a lane.

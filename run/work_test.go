@@ -49,6 +49,36 @@ func received(step *schedule.Step) (n int64) {
 	return n
 }
 
+// afar is the number of blocks of other ranks that a step accesses, once for each rank.
+func afar(step *schedule.Step) (n int64) {
+	blocks := func(r *schedule.Region) int64 {
+		if r.List != nil {
+			return int64(len(r.List))
+		}
+		return int64(r.Run * r.Times)
+	}
+	for i := range step.From {
+		switch f := &step.From[i]; f.Kind {
+		case schedule.Get:
+			n += blocks(&f.Region)
+		case schedule.Multimem:
+			for range f.Team {
+				n += blocks(&f.Region)
+			}
+		}
+	}
+	for i := range step.Send {
+		d := &step.Send[i]
+		for range d.Team {
+			n += blocks(&d.Region)
+		}
+		if d.Put && d.Team == nil {
+			n += blocks(&d.Region)
+		}
+	}
+	return n
+}
+
 // naiveWork is workOf, each sub-step of each rank looked at.
 func naiveWork(s *schedule.Schedule) (w work) {
 	slices := int32(max(s.Slices, 1))
@@ -72,6 +102,7 @@ func naiveWork(s *schedule.Schedule) (w work) {
 						w.name(&f.Region)
 					}
 				}
+				w.afar += afar(&step)
 				for i := range step.To {
 					w.name(&step.To[i])
 				}
