@@ -30,6 +30,8 @@ func TestClasses(t *testing.T) {
 			"start = \"1 us\"\n"},
 		{"switch", 64, "all_reduce", "ring(channels=8)", 1 << 20, ""},
 		{"switch", 64, "all_reduce", "ring", 1 << 20, "[device]\npreset = \"h100-sxm\"\n"},
+		{"switch", 64, "all_reduce", "ring", 1 << 20, "sharing = \"fifo\"\n[device]\n" +
+			"preset = \"h100-sxm\"\n"},
 		{"ring", 64, "all_reduce", "ring", 1 << 20, ""},
 		{"full-mesh", 64, "all_to_all", "pairwise", 1 << 20, ""},
 		{"switch", 2048, "all_to_all", "pairwise", 1 << 23, ""},

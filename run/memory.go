@@ -127,7 +127,7 @@ const MostDrawn = 1 << 24
 
 // drawnByClasses reports whether a picture of a point shows classes.
 func drawnByClasses(s *schedule.Schedule, p *scenarios.Point, w work) bool {
-	return w.steps > MostDrawn && s.Group != nil && classesOf(s, p) > 0
+	return w.steps > MostDrawn && s.Group != nil && p.Device.GPU.SMs == 0 && classesOf(s, p) > 0
 }
 
 // small reports whether whatever an algorithm of ours makes of a point fits without a look, even

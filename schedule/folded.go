@@ -3,6 +3,7 @@ package schedule
 import (
 	"fmt"
 
+	"collsim/collective"
 	"collsim/symmetry"
 )
 
@@ -21,6 +22,32 @@ func ComposeFolded(name string, alike *symmetry.Subgroup, tensors []Tensor, part
 	}
 	c.s.Alike = alike
 	return c.composed(parts)
+}
+
+// FoldWhole returns a schedule as a folded one of one part, which all ranks execute and launch at
+// once. The translations must make no difference to time (TimingOf). It is for simulations: what a
+// rank reads need not be what another one does, translated.
+//
+// REQUIRES: no teams, no parts, no tensors.
+func FoldWhole(s *Schedule, alike *symmetry.Subgroup) (*Schedule, error) {
+	all := make([]int, s.Spec.Ranks)
+	for rank := range all {
+		all[rank] = rank
+	}
+	ranks, f, err := FoldTeam(alike, all)
+	if err != nil {
+		return nil, err
+	}
+	var tensors []Tensor
+	var memory []Place
+	for b, n := range []int64{s.Len(Input, 0), s.Len(Output, 0), s.Memory} {
+		memory = append(memory, Place{Tensor: FirstTensor + Buffer(b)})
+		tensors = append(tensors, Tensor{Name: "of_" + Buffer(b).String(), Type: s.Spec.Type,
+			Shape: collective.Shape{n}})
+	}
+	whole := Part{Name: "all", Schedule: s, Ranks: ranks, Fold: f, Memory: memory,
+		Launch: &Launch{Name: "all"}}
+	return ComposeFolded("all", alike, tensors, []Part{whole})
 }
 
 // ComposeLike composes further parts of a composed schedule: of its ranks, on its tensors.

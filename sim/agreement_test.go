@@ -28,7 +28,7 @@ var agreementRuns = flag.Int("runs", 0, "of TestEnginesAgree: so many random run
 type agreement struct {
 	runs, stalls, broken         int
 	folded, swept, naive, logged int
-	uneven                       int
+	uneven, gpus                 int
 }
 
 // TestEnginesAgree: of random runs every engine that accepts one tells the same end of each lane
@@ -41,6 +41,7 @@ func TestEnginesAgree(t *testing.T) {
 	if *agreementRuns > 0 {
 		runs = *agreementRuns
 	}
+	agreementKinds["gpus"] = onGPUs
 	names := make([]string, 0, len(agreementKinds))
 	for name := range agreementKinds {
 		names = append(names, name)
@@ -64,13 +65,16 @@ func TestEnginesAgree(t *testing.T) {
 		t.Logf("%-12s %+v", names[k], a)
 		all.runs, all.stalls, all.broken = all.runs+a.runs, all.stalls+a.stalls, all.broken+a.broken
 		all.folded, all.swept = all.folded+a.folded, all.swept+a.swept
-		all.uneven += a.uneven
+		all.uneven, all.gpus = all.uneven+a.uneven, all.gpus+a.gpus
 		all.naive, all.logged = all.naive+a.naive, all.logged+a.logged
 	}
 	t.Logf("%-12s %+v", "all", all)
 	for what, n := range map[string]int{"folded": all.folded, "swept": all.swept,
 		"uneven": 2 * all.uneven, "naive": all.naive, "stalls": all.stalls, "broken": 4 * all.broken} {
 		require.Greater(t, n, all.runs/30, "%s: the generators have lost their bite", what)
+	}
+	if all.runs > 1000 {
+		require.Greater(t, all.gpus, all.runs/100)
 	}
 }
 
@@ -246,6 +250,12 @@ func (a *agreement) compare(t testing.TB, name string, s *schedule.Schedule, env
 	}
 	if got, err = fold.RunUneven(s, env); !errors.As(err, &notFolded) {
 		same("uneven", &a.uneven, got, err)
+	}
+	if env.Device.GPU.SMs > 0 {
+		r, err := sim.Run(s, *env, sim.Options{Engine: sim.Fold, Folded: true})
+		if err == nil { // which package fold alone does not do
+			same("fold, on GPUs", &a.gpus, &r.Totals, err)
+		}
 	}
 	var notSwept *sim.NotSwept
 	if got, err = sweep.Run(s, env); !errors.As(err, &notSwept) {

@@ -20,7 +20,7 @@ import (
 // lanes are of those that stand for others; links have none. It is a *NotFolded error if the
 // network or what is asked for is not alike from all ranks.
 func runFolded(s *schedule.Schedule, env Env, o Options) (*Result, error) {
-	if why := notAlike(s, &env, o); why != "" {
+	if why := notAlike(s, s.Alike, &env, o); why != "" {
 		return nil, &NotFolded{Why: why}
 	}
 	env.Orbits = model.NewOrbits(env.Graph, s.Alike)
@@ -87,7 +87,7 @@ func folded[T comparable](list []T, alike *symmetry.Subgroup) (some []T, same bo
 
 // Foldable returns a *NotFolded error if a folded schedule cannot be simulated in an environment.
 func Foldable(s *schedule.Schedule, env Env) error {
-	if why := notAlike(s, &env, Options{}); why != "" {
+	if why := notAlike(s, s.Alike, &env, Options{}); why != "" {
 		return &NotFolded{Why: why}
 	}
 	return nil
@@ -95,8 +95,9 @@ func Foldable(s *schedule.Schedule, env Env) error {
 
 const notMoved = "the network is not known to look the same from all ranks"
 
-// notAlike explains why a folded schedule cannot be simulated; empty if it can.
-func notAlike(s *schedule.Schedule, env *Env, o Options) string {
+// notAlike explains why a schedule cannot be simulated by the ranks that stand for others; empty if
+// it can.
+func notAlike(s *schedule.Schedule, alike *symmetry.Subgroup, env *Env, o Options) string {
 	switch {
 	case o.Trace || o.Critical:
 		return "a trace, or a critical path, is of every rank"
@@ -106,7 +107,7 @@ func notAlike(s *schedule.Schedule, env *Env, o Options) string {
 		return "faults are of single ranks"
 	case env.Graph.Listable() != nil:
 		return env.Graph.Listable().Error()
-	case !model.IsMoved(env.Graph, s.Alike):
+	case !model.IsMoved(env.Graph, alike):
 		return notMoved
 	case s.AnyStep(usesSwitches):
 		return "a switch copies or adds up"

@@ -50,8 +50,14 @@ func (e Engine) String() string { return [...]string{"best", "event", "fold", "s
 // Folded holds results by class of ranks and links: Options.Folded.
 type Folded = model.Folded
 
-// Classes returns how many ranks stand for all when Fold begins: see package fold.
-func Classes(s *schedule.Schedule, env *Env) int { return fold.Classes(s, env) }
+// Classes returns how many ranks stand for all when Fold begins: see package fold; on GPUs those of
+// a known symmetry.
+func Classes(s *schedule.Schedule, env *Env) int {
+	if alike := alikeOnGPUs(s, env); alike != nil {
+		return len(alike.Reps)
+	}
+	return fold.Classes(s, env)
+}
 
 // MostFolded bounds the sub-steps of a trace of classes.
 const MostFolded = fold.MostRecords

@@ -145,7 +145,7 @@ func simulate(s *schedule.Schedule, env *Env, o Options,
 		case o.Engine == Fold || s.Spec.Ranks >= SweptFrom:
 			run = fold.RunEither
 		}
-		totals, err := run(s, env)
+		totals, err := foldedBy(run, s, env)
 		var cannot *NotFolded
 		switch isLeft := errors.As(err, &cannot); {
 		case o.Engine == Fold || !isLeft:

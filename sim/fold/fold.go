@@ -48,7 +48,7 @@ func simulate(s *schedule.Schedule, env *model.Env, log *model.Log, most int64) 
 	}
 	why := "no two ranks are alike"
 	timing := schedule.TimingOf(s)
-	for _, mods := range subgroups(timing) {
+	for _, mods := range Subgroups(timing) {
 		sym := symmetry.NewSubgroup(timing.Group, mods)
 		if !isAlike(sym, env) {
 			continue
@@ -96,7 +96,7 @@ func Classes(s *schedule.Schedule, env *model.Env) int {
 		return rolesClasses(s, env)
 	}
 	timing := schedule.TimingOf(s)
-	for _, mods := range subgroups(timing) {
+	for _, mods := range Subgroups(timing) {
 		sym := symmetry.NewSubgroup(timing.Group, mods)
 		if isMoved(env.Graph, sym, env.Graph.Moves) && isAlike(sym, env) {
 			return len(sym.Reps)

@@ -214,7 +214,7 @@ func TestNumberedOrbits(t *testing.T) {
 		}
 		half := int32(ranks / 2)
 		group := []schedule.Group{{int32(ranks)}, {2, half}, {half, 2}}[rng.IntN(3)]
-		for _, mods := range subgroups(schedule.AllOf(group)) {
+		for _, mods := range Subgroups(schedule.AllOf(group)) {
 			sym := symmetry.NewSubgroup(group, mods)
 			net := newLinks(sym, env.Graph, isMoved(env.Graph, sym, env.Graph.Moves))
 			if !net.moves {

@@ -17,9 +17,9 @@ const (
 	mostClasses = 1 << 12
 )
 
-// subgroups lists those of some translations that may be symmetries of an environment, the largest
+// Subgroups lists those of some translations that may be symmetries of an environment, the largest
 // first.
-func subgroups(t *schedule.Translations) [][]int32 {
+func Subgroups(t *schedule.Translations) [][]int32 {
 	return symmetry.Subgroups(t.Group, mostTries, min(t.Group.Order()/2, mostClasses),
 		func(one symmetry.Translation) bool {
 			weight := int32(t.Group.Order())

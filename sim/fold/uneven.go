@@ -205,7 +205,7 @@ func cyclic(t *schedule.Translations) [][]int32 {
 	if t.Group.Order() >= largeUneven {
 		least = leastUneven
 	}
-	for _, mods := range subgroups(t) {
+	for _, mods := range Subgroups(t) {
 		digits, size := 0, int32(1)
 		for d, m := range mods {
 			if m < t.Group[d] {

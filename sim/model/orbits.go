@@ -70,6 +70,16 @@ func (o *Orbits) of(g *topology.Graph, link int32) int32 {
 	return o.number[a]
 }
 
+// Members lists the links of every orbit, each by number.
+func (o *Orbits) Members(g *topology.Graph) [][]int32 {
+	links := make([][]int32, len(o.links))
+	for i := range int32(g.NumLinks()) {
+		orbit := o.of(g, i)
+		links[orbit] = append(links[orbit], i)
+	}
+	return links
+}
+
 // NewFoldedNetwork returns the network of a folded schedule: its links are orbits of a graph's. The
 // graph is not listed for it.
 func NewFoldedNetwork(g *topology.Graph, o *Orbits) Network {
