@@ -199,7 +199,8 @@ func (p *Program) Load(c *Cursor, s *Step) {
 // cursor of that step, one Next before c.
 func (p *Program) loadNext(before, c *Cursor, s *Step) {
 	d := c.depth - 1
-	if p.parts != nil || p.rank != 0 || p.peers != nil || p.team != nil || s.Ranked || d < 0 ||
+	isMoved := p.rank != 0 && p.schedule.Group != nil || p.peers != nil || p.team != nil
+	if p.parts != nil || isMoved || s.Ranked || d < 0 ||
 		before.pc != c.pc || before.depth != c.depth ||
 		before.iterated[d]+1 != c.iterated[d] {
 		p.Load(c, s)
@@ -207,7 +208,7 @@ func (p *Program) loadNext(before, c *Cursor, s *Step) {
 	}
 	l := &c.code.leaves[c.code.nodes[c.pc].leaf]
 	if strides := l.strides; len(strides) > int(c.depth) && strides[c.depth] != nil {
-		s.shift(strides[c.depth], 1) // rank 0 is not translated, so settling again is harmless
+		s.shift(strides[c.depth], 1) // it is not translated, so settling again is harmless
 		p.settle(s)
 	}
 }
