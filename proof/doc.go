@@ -22,7 +22,7 @@
 //	proofs: verify.go slots.go effort.go
 //	memory: store.go divide.go rows.go
 //	accesses: clock.go near.go events.go relaxed.go access.go race.go hostaccess.go
-//	symmetry: fold.go foldorder.go absolute.go evened.go
+//	symmetry: fold.go foldorder.go absolute.go evened.go straight.go
 //	execution: order.go folded.go define.go combine.go compute.go symbolic.go result.go diagnose.go
 //	classes: rolecounts.go treeclasses.go
 //	schedules: causal.go teams.go meaning.go parts.go

@@ -58,6 +58,9 @@ func Folds(s *schedule.Schedule, o Options) string {
 	if even, _, _ := evenedOf(s, o); even != nil {
 		return ""
 	}
+	if _, f := straightOf(s, o); f != nil {
+		return ""
+	}
 	return why
 }
 
@@ -142,9 +145,11 @@ func seenAlike(spec *collective.Spec, g schedule.Group, in, out []schedule.Strip
 // block returns the strip and block of an element of the inputs, and the number of elements from it
 // to the block's end.
 func (f *folding) block(off int64) (s *schedule.Strip, block int32, left int64) {
-	i := 0
-	for i+1 < len(f.strips) && f.strips[i+1].Off <= off {
-		i++
+	i, begins := slices.BinarySearchFunc(f.strips, off, func(s schedule.Strip, off int64) int {
+		return cmp.Compare(s.Off, off)
+	})
+	if !begins {
+		i--
 	}
 	s = &f.strips[i]
 	block = int32((off - s.Off) / s.Size)

@@ -175,7 +175,7 @@ const fewPeers = 6
 // likelier one first: those for roles, and the one for blocks that differ in size.
 func byFewRanks(s *schedule.Schedule) []func(*schedule.Schedule, Options) *Proof {
 	list := []func(*schedule.Schedule, Options) *Proof{verifyRoleCounts, verifyTreeClasses,
-		verifyEvened}
+		verifyEvened, verifyStraight}
 	if s.HasRoles() && s.MostPeers() > fewPeers {
 		list[0], list[1] = list[1], list[0]
 	}

@@ -29,7 +29,7 @@
 //	schedules: schedule.go tensor.go roles.go contents.go violation.go parts.go components.go
 //	  compose.go teams.go epochs.go wellformed.go indexranges.go evensizes.go evened.go timing.go
 //	authors: lane.go laneadd.go lanepads.go lanerepeat.go looprolling.go incremental.go
-//	  bundling.go plan.go turn.go rescale.go cachedparts.go
+//	  bundling.go plan.go places.go turn.go rescale.go cachedparts.go
 //	text: text.go tensortext.go composetext.go parse.go parsecheck.go parseparts.go
 //	  parseregion.go parsestep.go assemble.go
 //	execution: hooks.go connection.go exec.go stall.go causal.go

@@ -31,7 +31,7 @@ func (k *pending) advance() { k.at = (k.at + 1) % 3 }
 // A call is a step as its author asked for it, if it is simple: single blocks, at most two sources.
 type call struct {
 	into              Region
-	to                int32
+	to                Peer
 	from              [2]Source
 	intos, tos, froms int
 }
@@ -39,7 +39,7 @@ type call struct {
 // call stores what an author asks for as the next call, with regions of the working copy resolved
 // to buffers. It reports false if that is not simple.
 func (l *Lane) call(into []Region, to []int, sources []Source) (ok bool) {
-	if l.peers != nil || l.turn != nil || l.err != nil ||
+	if l.peers != nil || l.turn != nil && l.turn.place == nil || l.err != nil ||
 		len(into) > 1 || len(to) > 1 || len(sources) > 2 ||
 		l.facing != l.Index || l.awaits != nil || l.completes || l.launch != nil {
 		return false
@@ -65,8 +65,10 @@ func (l *Lane) call(into []Region, to []int, sources []Source) (ok bool) {
 		ok = ok && l.simple(&c.into, true)
 	}
 	for _, rank := range to {
-		c.to = mod(int32(rank), int32(l.Ranks))
-		ok = ok && int(c.to) != l.Rank
+		ok = ok && int(mod(int32(rank), int32(l.Ranks))) != l.Rank
+		if ok {
+			c.to = l.peer(rank, FIFO)
+		}
 	}
 	return ok
 }
@@ -105,7 +107,7 @@ func (l *Lane) continues() bool {
 		return false
 	}
 	ranks := l.roll.mods.of(byPeer)
-	if c.tos > 0 && !even(a.to, b.to, c.to, ranks) {
+	if c.tos > 0 && !even(a.to.Rank, b.to.Rank, c.to.Rank, ranks) {
 		return false
 	}
 	var way [2]int32 // of tiles and blocks
@@ -229,7 +231,7 @@ func (l *Lane) flushPending() {
 	c := k.last()
 	s := l.step([]Region{c.into}[:c.intos], c.from[:c.froms])
 	if c.tos > 0 {
-		s.Send = append(s.Send, l.dest(int(c.to)))
+		s.Send = append(s.Send, l.dest(c.to))
 	}
 	l.append(s)
 	l.asks = asks

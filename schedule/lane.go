@@ -61,6 +61,9 @@ func (l *Lane) Scratch(i int) Region { return l.region(Scratch, i) }
 // region returns block i of a buffer, modulo its number of blocks.
 func (l *Lane) region(b Buffer, i int) Region {
 	n := int(l.blocks(b))
+	if l.turn != nil && l.turn.place != nil {
+		n = l.turn.place.blocks(l, b)
+	}
 	r := Region{Buffer: b, Tile: l.tile, First: int32(((i % n) + n) % n), Run: 1, Times: 1}
 	if l.turn != nil {
 		l.place(&r, int(r.First), n)

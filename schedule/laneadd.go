@@ -17,7 +17,7 @@ func (l *Lane) add(into []Region, to []int, sources ...Source) {
 	l.flushPending()
 	s, known := l.step(into, sources), l.pending.known
 	for _, rank := range to {
-		s.Send = append(s.Send, l.dest(rank))
+		s.Send = append(s.Send, l.dest(l.peer(rank, FIFO)))
 	}
 	if l.append(s); l.jumps {
 		known = 0
@@ -118,9 +118,9 @@ func (l *Lane) wrap(r *Region) {
 	}
 }
 
-// dest returns a rank as the destination of a message.
-func (l *Lane) dest(rank int) Dest {
-	return Dest{Peer: l.peer(rank, FIFO), Packet: l.framing == Packets, Line: l.framing == Lines}
+// dest returns a peer as the destination of a message.
+func (l *Lane) dest(peer Peer) Dest {
+	return Dest{Peer: peer, Packet: l.framing == Packets, Line: l.framing == Lines}
 }
 
 // peer returns a rank as a peer, with the lane that the next step faces.

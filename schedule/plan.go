@@ -52,6 +52,9 @@ type Plan struct {
 	// plan has no group.
 	Nodes  []int
 	firsts []int // of Nodes
+	// Places declares, in a plan without a group, that all ranks do the same, each at a place of its
+	// own in a channel's order.
+	Places *Places
 	// Protocol of the schedule.
 	Protocol Protocol
 	Slices   int // 1 if 0
@@ -74,6 +77,9 @@ func Build(p Plan) (*Schedule, error) {
 	}
 	if err := p.countNodes(); err != nil {
 		return nil, err
+	}
+	if p.Places != nil && (p.Group != nil || p.Roles != nil || p.turns() || p.Spec.Kind.Rooted()) {
+		return nil, fmt.Errorf("%s: places are for ranks that all do the same, without a group", p.Name)
 	}
 	s := &Schedule{Name: p.Name, Spec: p.Spec, Group: p.Group, Slices: p.Slices, Slots: p.Slots,
 		Protocol: p.Protocol, Tensors: p.Tensors, Defs: p.Defs,
@@ -102,6 +108,9 @@ func Build(p Plan) (*Schedule, error) {
 	default:
 		if err := s.fill(&p); err != nil {
 			return nil, err
+		}
+		if p.Places != nil {
+			s.straight = p.straightener(s)
 		}
 	}
 	return s, nil

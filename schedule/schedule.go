@@ -35,15 +35,15 @@ type Schedule struct {
 	// longest is the largest length on any rank of a buffer that is cut into tiles.
 	longest []int64
 	lengths [2][]int64 // of an all_to_allv: of each rank's input and output, sums of splits
-	// of each buffer: its blocks are numbered by ranks
-	byRank []bool
+	byRank  []bool     // of each buffer: its blocks are numbered by ranks
 	// mirrored says of each buffer that its blocks are numbered by mirrored ranks.
 	mirrored []bool
 	isEven   []bool // of each buffer: EvenBlocks
 	role     func(rank int32) *code
-	cast     *cast         // of Plan.Roles: ranks of one role share its code, with peers of their own
-	even     bool          // ranks differ in order only: see Plan.Even
-	timing   *Translations // Plan.Timing
+	straight func() *Schedule // of a plan with Places
+	cast     *cast            // of Plan.Roles: ranks of one role share its code, with own peers
+	even     bool             // ranks differ in order only: see Plan.Even
+	timing   *Translations    // Plan.Timing
 	// each is the number of elements here for one that is cut: 2 of what InComponents has made of
 	// complex numbers, else 0, which means 1.
 	each int64

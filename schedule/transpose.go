@@ -26,7 +26,7 @@ func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 		return nil, fmt.Errorf("%v has no transpose", s.Spec.Kind)
 	}
 	t.Spec.Kind, t.Spec.Op = kind, op
-	t.cast, t.timing = nil, nil
+	t.cast, t.timing, t.straight = nil, nil, nil
 	t.Cuts[Input], t.Cuts[Output] = s.Cuts[Output], s.Cuts[Input]
 	if s.Memory == 0 { // sums of other ranks' blocks, if there are any
 		t.Cuts[Scratch] = s.Cuts[Output]

@@ -27,10 +27,15 @@ type turn struct {
 
 	firsts            []int // if nodes differ: first rank of each, and the number of all ranks
 	channel, channels int
+
+	place *place // of a plan with Places: it has the order, and the other fields are not used
 }
 
 // at returns the rank at a place; places count modulo the ranks.
 func (t *turn) at(place, ranks int) int {
+	if t.place != nil {
+		return t.place.rank(place, ranks)
+	}
 	place = (place%ranks + ranks) % ranks
 	first, size, by := t.node(place)
 	if t.order != nil {
@@ -77,6 +82,9 @@ func (p *Plan) groupTurns() bool { return p.turns() && p.Group != nil }
 
 // turnOf returns the order of a channel, nil where all channels have the order of the ranks.
 func (p *Plan) turnOf(channel int) *turn {
+	if p.Places != nil {
+		return &turn{place: &place{Places: p.Places, channel: channel}}
+	}
 	if !p.turns() {
 		return nil
 	}
@@ -124,7 +132,11 @@ func (p *Plan) countNodes() error {
 // turned makes the author count in places of an order. REQUIRES: Rank and Root are ranks.
 func (l *Lane) turned(t *turn) {
 	l.turn = t
-	if t != nil {
+	switch {
+	case t == nil:
+	case t.place != nil:
+		t.place.shift, l.Rank = t.place.Place(l.Channel, l.Rank), 0
+	default:
 		l.Rank, l.Root = t.placeOf(l.Rank), t.placeOf(l.Root)
 	}
 }
@@ -147,6 +159,8 @@ func (l *Lane) self() int {
 func (l *Lane) place(r *Region, block, blocks int) {
 	t := l.turn
 	switch {
+	case t.place != nil:
+		t.place.convert(r, block, blocks)
 	case blocks == 1 && !t.grouped:
 	case !vector(l.schedule.Spec.Kind):
 		if blocks > 1 {

@@ -83,38 +83,60 @@ func (c *Choice) translations(spec *collective.Spec, x *pieces) *schedule.Transl
 	return t
 }
 
+// places returns the order of the ranks on each channel's ring. Chunks of an all_reduce, which are
+// numbered by places, are pieces of the vector.
+func (c *Choice) places(spec *collective.Spec, x *pieces) *schedule.Places {
+	p := &schedule.Places{Rank: c.rankAt, Place: c.placeOf}
+	if byBlocks(spec) {
+		p.Cuts = cuts(spec, x.ends, true)
+		return p
+	}
+	strips := make([]int64, 0, len(x.ends)/x.chunks)
+	at := int64(0)
+	for k := range int32(cap(strips)) {
+		for chunk := range int32(x.chunks) {
+			at += x.size(int(x.ofStrip(k, chunk)))
+		}
+		strips = append(strips, at)
+	}
+	cut := schedule.Cut{{Axis: schedule.Tile, Split: schedule.Table, Ends: [][]int64{strips}},
+		{Axis: schedule.Block, N: int64(x.chunks), ByRank: true}}
+	p.Cuts, p.Tile = &[3]schedule.Cut{cut, cut, cut}, x.ofStrip
+	return p
+}
+
 // lane writes the steps of a rank in a channel.
 func (a *around) lane(l *schedule.Lane) {
 	do := map[collective.Kind]func(*hop){collective.AllReduce: (*hop).allReduce,
 		collective.ReduceScatter: (*hop).reduceScatter, collective.AllGather: (*hop).allGather,
 		collective.Broadcast: (*hop).broadcast, collective.Reduce: (*hop).reduce}[a.spec.Kind]
-	place := a.placeOf(l.Channel, l.Rank)
-	h := &hop{Lane: l, around: a, place: place, prev: a.rankAt(l.Channel, place-1),
-		next: a.rankAt(l.Channel, place+1)}
+	h := &hop{Lane: l, around: a, prev: l.Rank - 1, next: l.Rank + 1}
+	if a.spec.Kind.Rooted() {
+		place := a.placeOf(l.Channel, l.Rank)
+		h.prev, h.next = a.rankAt(l.Channel, place-1), a.rankAt(l.Channel, place+1)
+	}
 	l.Repeat(a.loops[l.Channel], func(loop int) {
 		h.loop = loop
 		do(h)
 	})
 }
 
-// hop is a rank on the ring of a channel, in a loop.
+// hop is a rank on the ring of a channel, in a loop. But for chains from or to a root, ranks and
+// blocks are counted in places, from this rank on (schedule.Places).
 type hop struct {
 	*schedule.Lane
 	*around
-	place, prev, next int
-	loop              int
+	prev, next int
+	loop       int
 }
 
 // each does a step for the slices of a chunk.
-func (h *hop) each(chunk int, step func()) {
+func (h *hop) each(step func()) {
 	for slice := range h.slices {
-		h.Tile(h.at(h.Channel, h.loop, chunk, slice))
+		h.Tile(h.strip(h.Channel, h.loop, slice))
 		step()
 	}
 }
-
-// rank returns the rank so many places after this one.
-func (h *hop) rank(after int) int { return h.rankAt(h.Channel, h.place+after) }
 
 // plus returns the operands of a sum: this rank's part and the message.
 func (h *hop) plus(own schedule.Region) []schedule.Source {
@@ -124,43 +146,41 @@ func (h *hop) plus(own schedule.Region) []schedule.Source {
 // allReduce follows device/all_reduce.h, runRing: chunk c sets out from place c+1, is complete at
 // c, and goes round once more.
 func (h *hop) allReduce() {
-	n := h.Ranks
-	chunk := func(i int) int { return (h.place + i + n) % n }
 	to := []int{h.next}
-	h.each(chunk(-1), func() { h.Send(h.next, h.In(0)) })
-	for j := 2; j < n; j++ {
-		h.each(chunk(-j), func() { h.Combine(nil, to, h.plus(h.In(0))...) })
+	h.each(func() { h.Send(h.next, h.In(-1)) })
+	for j := 2; j < h.Ranks; j++ {
+		h.each(func() { h.Combine(nil, to, h.plus(h.In(-j))...) })
 	}
-	h.each(chunk(0), func() {
+	h.each(func() {
 		h.Completes()
 		h.Combine([]schedule.Region{h.Out(0)}, to, h.plus(h.In(0))...)
 	})
-	for j := 1; j < n-1; j++ {
-		h.each(chunk(-j), func() { h.CopySend(h.prev, h.next, h.Out(0)) })
+	for j := 1; j < h.Ranks-1; j++ {
+		h.each(func() { h.CopySend(h.prev, h.next, h.Out(-j)) })
 	}
-	h.each(chunk(1), func() { h.Recv(h.prev, h.Out(0)) })
+	h.each(func() { h.Recv(h.prev, h.Out(1)) })
 }
 
 // reduceScatter follows device/reduce_scatter.h: a block sets out from the rank after its own.
 func (h *hop) reduceScatter() {
 	to := []int{h.next}
-	h.each(0, func() { h.Send(h.next, h.In(h.rank(-1))) })
+	h.each(func() { h.Send(h.next, h.In(-1)) })
 	for j := 2; j < h.Ranks; j++ {
-		h.each(0, func() { h.Combine(nil, to, h.plus(h.In(h.rank(-j)))...) })
+		h.each(func() { h.Combine(nil, to, h.plus(h.In(-j))...) })
 	}
-	h.each(0, func() {
+	h.each(func() {
 		h.Completes()
-		h.Combine([]schedule.Region{h.Out(0)}, nil, h.plus(h.In(h.Rank))...)
+		h.Combine([]schedule.Region{h.Out(0)}, nil, h.plus(h.In(0))...)
 	})
 }
 
 // allGather follows device/all_gather.h: every block goes round, from its own rank on.
 func (h *hop) allGather() {
-	h.each(0, func() { h.keepSend(h.Out(h.Rank)) })
+	h.each(func() { h.keepSend(h.Out(0)) })
 	for j := 1; j < h.Ranks-1; j++ {
-		h.each(0, func() { h.CopySend(h.prev, h.next, h.Out(h.rank(-j))) })
+		h.each(func() { h.CopySend(h.prev, h.next, h.Out(-j)) })
 	}
-	h.each(0, func() { h.Recv(h.prev, h.Out(h.rank(1))) })
+	h.each(func() { h.Recv(h.prev, h.Out(1)) })
 }
 
 // keepSend sends this rank's input, and copies it to where it belongs unless it is there.
@@ -174,7 +194,7 @@ func (h *hop) keepSend(at schedule.Region) {
 
 // broadcast follows device/broadcast.h: a chain from the root to the rank before it.
 func (h *hop) broadcast() {
-	h.each(0, func() {
+	h.each(func() {
 		switch {
 		case h.Rank == h.Root:
 			h.keepSend(h.Out(0))
@@ -188,7 +208,7 @@ func (h *hop) broadcast() {
 
 // reduce follows device/reduce.h: a chain to the root from the rank after it.
 func (h *hop) reduce() {
-	h.each(0, func() {
+	h.each(func() {
 		switch {
 		case h.Rank == h.Root:
 			h.Completes()

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"collsim/collective"
+	"collsim/schedule"
 )
 
 // What an element of NCCL's is: it moves what it does not add as bytes.
@@ -235,16 +236,10 @@ func (c *Choice) piecesOf(s *collective.Spec) *pieces {
 
 // isEven reports whether all chunks of a loop are of equal sizes, slice by slice.
 func (x *pieces) isEven() bool {
-	size := func(i int) int64 {
-		if i == 0 {
-			return x.ends[0]
-		}
-		return x.ends[i] - x.ends[i-1]
-	}
 	for channel, loops := range x.loops {
 		for loop := range loops {
 			for i := range x.chunks * x.slices {
-				if size(x.at(channel, loop, 0, i)) != size(x.at(channel, loop, 0, i%x.slices)) {
+				if x.size(x.at(channel, loop, 0, i)) != x.size(x.at(channel, loop, 0, i%x.slices)) {
 					return false
 				}
 			}
@@ -253,7 +248,49 @@ func (x *pieces) isEven() bool {
 	return true
 }
 
+// size returns the elements of a piece.
+func (x *pieces) size(i int) int64 {
+	if i == 0 {
+		return x.ends[0]
+	}
+	return x.ends[i] - x.ends[i-1]
+}
+
+// strip returns the number of a slice of all chunks of a loop.
+func (x *pieces) strip(channel, loop, slice int) int {
+	return x.first[channel]/x.chunks + loop*x.slices + slice
+}
+
+// ofStrip returns the number of a chunk's piece of a strip.
+func (x *pieces) ofStrip(strip, chunk int32) int32 {
+	slices := int32(x.slices)
+	return (strip/slices*int32(x.chunks)+chunk)*slices + strip%slices
+}
+
 // at returns the number of a piece.
 func (x *pieces) at(channel, loop, chunk, slice int) int {
 	return x.first[channel] + (loop*x.chunks+chunk)*x.slices + slice
+}
+
+// byBlocks reports whether a kind has a block for every rank.
+func byBlocks(s *collective.Spec) bool {
+	return s.Kind == collective.AllGather || s.Kind == collective.ReduceScatter
+}
+
+// cuts returns the cuts of the buffers: a vector is cut into pieces, or each of the ranks' blocks
+// is.
+func cuts(s *collective.Spec, ends []int64, byRank bool) *[3]schedule.Cut {
+	piece := schedule.Level{Axis: schedule.Tile, Split: schedule.Table, Ends: [][]int64{ends}}
+	block := schedule.Level{Axis: schedule.Block, N: int64(s.Ranks)}
+	one, each := schedule.Cut{piece}, schedule.Cut{block, piece}
+	all := [3]schedule.Cut{schedule.Input: one, schedule.Output: one, schedule.Scratch: one}
+	ranks := schedule.Cut{block, piece}
+	ranks[0].ByRank = byRank
+	switch s.Kind {
+	case collective.AllGather:
+		all[schedule.Output] = ranks
+	case collective.ReduceScatter:
+		all[schedule.Input], all[schedule.Scratch] = ranks, each
+	}
+	return &all
 }

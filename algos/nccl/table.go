@@ -318,6 +318,9 @@ func (c *Choice) lay(p *schedule.Plan) {
 		p.Lane = (&around{c, x, spec}).lane
 		p.Even = !spec.Kind.Rooted()
 		p.Timing = c.translations(&spec, x)
+		if !spec.Kind.Rooted() {
+			p.Places = c.places(&spec, x)
+		}
 	}
 	lane := p.Lane
 	p.Lane = func(l *schedule.Lane) {
@@ -326,30 +329,7 @@ func (c *Choice) lay(p *schedule.Plan) {
 	}
 	if translated := c.rings == nil && (c.model.nodes == 1 || c.model.perNode == 1); translated &&
 		byBlocks(&spec) {
-		p.Group, p.Even = schedule.Rotations(spec.Ranks), false
+		p.Group, p.Even, p.Places = schedule.Rotations(spec.Ranks), false, nil
 	}
 	p.Cuts = cuts(&spec, x.ends, p.Group != nil)
-}
-
-// byBlocks reports whether a kind has a block for every rank.
-func byBlocks(s *collective.Spec) bool {
-	return s.Kind == collective.AllGather || s.Kind == collective.ReduceScatter
-}
-
-// cuts returns the cuts of the buffers: a vector is cut into pieces, or each of the ranks' blocks
-// is.
-func cuts(s *collective.Spec, ends []int64, byRank bool) *[3]schedule.Cut {
-	piece := schedule.Level{Axis: schedule.Tile, Split: schedule.Table, Ends: [][]int64{ends}}
-	block := schedule.Level{Axis: schedule.Block, N: int64(s.Ranks)}
-	one, each := schedule.Cut{piece}, schedule.Cut{block, piece}
-	all := [3]schedule.Cut{schedule.Input: one, schedule.Output: one, schedule.Scratch: one}
-	ranks := schedule.Cut{block, piece}
-	ranks[0].ByRank = byRank
-	switch s.Kind {
-	case collective.AllGather:
-		all[schedule.Output] = ranks
-	case collective.ReduceScatter:
-		all[schedule.Input], all[schedule.Scratch] = ranks, each
-	}
-	return &all
 }

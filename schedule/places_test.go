@@ -1,0 +1,64 @@
+package schedule
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/collective"
+	"collsim/dtype"
+)
+
+// fromNext is a plan in which every rank gathers the blocks of the next places, one by one, in two
+// channels that go around in opposite directions.
+func fromNext(ranks int) Plan {
+	at := func(channel, of int) int {
+		if channel == 1 {
+			return ranks - 1 - of
+		}
+		return of
+	}
+	tile, block := Level{Axis: Tile, N: 2}, Level{Axis: Block, N: int64(ranks)}
+	whole := Cut{tile}
+	own := [3]Cut{whole, {block, tile}, whole}
+	block.ByRank = true
+	return Plan{Name: "from next", Channels: 2, Cuts: &own,
+		Spec:   collective.Spec{Kind: collective.AllGather, Type: dtype.Float32, Ranks: ranks, Count: 6},
+		Places: &Places{Rank: at, Place: at, Cuts: &[3]Cut{whole, {block, tile}, whole}},
+		Lane: func(l *Lane) {
+			l.Tile(l.Channel)
+			l.Copy(l.Out(0), l.In(0))
+			for far := 1; far < ranks; far++ {
+				l.Send(-far, l.In(0))
+				l.Recv(far, l.Out(far))
+			}
+		}}
+}
+
+// TestPlaces: a lane counts in places from its own rank on, and peers and blocks are those of the
+// ranks there.
+func TestPlaces(t *testing.T) {
+	s, err := Build(fromNext(5))
+	require.NoError(t, err)
+	p := s.Program(1)
+	var step Step
+	for lane, next := range []int32{2, 0} {
+		c := p.Walk(lane)
+		p.Load(&c, &step)
+		require.Equal(t, int32(1), step.To[0].First)
+		c.Next(1)
+		c.Next(1)
+		p.Load(&c, &step)
+		require.Equal(t, next, step.From[0].Peer.Rank)
+		require.Equal(t, next, step.To[0].First)
+	}
+	straight := Straight(s)
+	require.Equal(t, Rotations(5), straight.Group)
+	require.Equal(t, s.Program(0).Lanes(), straight.Program(0).Lanes())
+	require.Nil(t, Straight(InComponents(straight)))
+
+	grouped := fromNext(5)
+	grouped.Group = Rotations(5)
+	_, err = Build(grouped)
+	require.ErrorContains(t, err, "without a group")
+}
