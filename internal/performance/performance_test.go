@@ -67,6 +67,17 @@ proof = false
 numbers = false
 `
 
+const onDGX = `[topology]
+preset = "dgx-h100"
+nodes = 128
+[[collective]]
+kind = "all_reduce"
+algorithm = "nccl:ring"
+bytes = "1 GiB"
+[check]
+numbers = false
+`
+
 // differ has every rank start at a time of its own: no two are alike.
 func differ(ranks int) string {
 	var b strings.Builder
@@ -177,12 +188,20 @@ func rows() []row {
 			sets: []string{ranks(512), gibi, `collective.algorithm="fastest"`}},
 		{work: "the same, proven", scenario: onSwitch, isLarge: true,
 			sets: []string{proven, ranks(512), gibi, `collective.algorithm="fastest"`}},
-		{work: "nccl:ring of 1 GiB, 1,024 GPUs in nodes of 8, fifo", scenario: onNodes,
-			sets: []string{gibi, `collective.algorithm="nccl:ring"`}},
-		{work: "nccl:ring of 1 GiB, 1,024 GPUs in nodes of 8, fluid", scenario: onNodes,
-			sets: []string{gibi, `collective.algorithm="nccl:ring"`, `sim.sharing="fluid"`}},
-		{work: "nccl:ring of 1 GiB, 16,384 GPUs in nodes of 8, fifo", scenario: onNodes, isLarge: true,
-			sets: []string{gibi, `collective.algorithm="nccl:ring"`, "topology.nodes=2048"}},
+		{work: "nccl:ring of 1 GiB, 1,024 GPUs in nodes of 8, fifo, proven", scenario: onNodes,
+			sets: []string{proven, gibi, `collective.algorithm="nccl:ring"`}},
+		{work: "nccl:ring of 1 GiB, 1,024 GPUs in nodes of 8, fluid, proven", scenario: onNodes,
+			sets: []string{proven, gibi, `collective.algorithm="nccl:ring"`, `sim.sharing="fluid"`}},
+		{work: "nccl:ring of 1 GiB, 16,384 GPUs in nodes of 8, fifo, proven", scenario: onNodes,
+			isLarge: true, sets: []string{proven, gibi, `collective.algorithm="nccl:ring"`,
+				"topology.nodes=2048"}},
+		{work: "nccl:ring of 1 GiB, 1,024 GPUs of DGX H100, proven", scenario: onDGX},
+		{work: "nccl:ring of 1 GiB, 16,384 GPUs of DGX H100, proven", scenario: onDGX, isLarge: true,
+			sets: []string{"topology.nodes=2048"}},
+		{work: "ring all_reduce of 1 GiB, 16,384 GPUs of DGX H100, proven", scenario: onDGX,
+			isLarge: true, sets: []string{"topology.nodes=2048", `collective.algorithm="ring"`}},
+		{work: "nccl:auto of 1 GiB, which is NVLSTree, 64 GPUs of DGX H100, proven", scenario: onDGX,
+			isLarge: true, sets: []string{"topology.nodes=8", `collective.algorithm="nccl:auto"`}},
 		{work: "nccl:auto of 1 GiB, which is a tree, 1,024 GPUs in nodes of 8, fifo", isLarge: true,
 			scenario: onNodes, sets: []string{gibi, `collective.algorithm="nccl:auto"`}},
 		{work: "all_to_allv, direct, splits by Zipf's law, 1,024 ranks, fifo", isLarge: true,
