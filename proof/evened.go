@@ -39,11 +39,24 @@ func verifyEvened(s *schedule.Schedule, o Options) *Proof {
 	if even == nil {
 		return nil
 	}
+	return proveEvened(even, f, strips, o)
+}
+
+// proveEvened proves a schedule by a walk of one rank; nil where that does not prove it. Unless
+// strips is nil, another schedule is proven, whose strips have these lengths: each element must
+// then be stored at its own place.
+func proveEvened(even *schedule.Schedule, f *folding, strips []int64, o Options) *Proof {
 	v := newVerifier(even)
-	v.fold, v.places = f, &places{}
+	v.fold = f
+	if strips != nil {
+		v.places = &places{}
+	}
 	p, _ := v.prove(o, nil)
-	if p == nil || p.Walked != 1 || f.misaligned || v.places.isLeft {
+	if p == nil || p.Walked != 1 || f.misaligned || strips != nil && v.places.isLeft {
 		return nil
+	}
+	if strips == nil {
+		return p
 	}
 	elements := int64(0)
 	for i, n := range v.places.sent {

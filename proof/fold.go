@@ -58,7 +58,7 @@ func Folds(s *schedule.Schedule, o Options) string {
 	if even, _, _ := evenedOf(s, o); even != nil {
 		return ""
 	}
-	if _, f := straightOf(s, o); f != nil {
+	if _, f, _ := straightOf(s, o); f != nil {
 		return ""
 	}
 	return why

@@ -18,35 +18,38 @@ import (
 // Sums are not in rank order: of the two operands that all inputs are in, the left one would have
 // to be those of the first ranks, on every rank, and those of each rank are others.
 
-// straightOf returns the straight schedule that is proven in place of one, and its folding; nil
-// where there is none.
-func straightOf(s *schedule.Schedule, o Options) (*schedule.Schedule, *folding) {
+// Where pieces of a vector are shorter than the blocks that they are in the straight schedule, the
+// proof is that of blocks that differ in size (evened.go).
+
+// straightOf returns the straight schedule that is proven in place of one, its folding, and the
+// lengths of strips if they are shorter in the schedule itself; nil where there is none.
+func straightOf(s *schedule.Schedule, o Options) (*schedule.Schedule, *folding, []int64) {
 	kind := s.Spec.Kind
 	if o.Traffic || o.Causal != nil || o.Iterations > 1 || kind != collective.AllReduce &&
 		kind != collective.AllGather && kind != collective.ReduceScatter {
-		return nil, nil
+		return nil, nil, nil
 	}
-	straight := schedule.Straight(s)
+	straight, strips := schedule.Straight(s)
 	if straight == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	f, _ := foldingOf(straight, o)
-	return straight, f
+	if f == nil || strips != nil && (f.copies || len(f.strips) != len(strips)) {
+		return nil, nil, nil
+	}
+	return straight, f, strips
 }
 
 // verifyStraight proves a schedule by its straight one; nil where that does not prove it.
 func verifyStraight(s *schedule.Schedule, o Options) *Proof {
-	straight, f := straightOf(s, o)
+	straight, f, strips := straightOf(s, o)
 	if f == nil || !areApart(straight) {
 		return nil
 	}
-	v := newVerifier(straight)
-	v.fold = f
-	p, _ := v.prove(o, nil)
-	if p == nil || p.Walked != 1 || f.misaligned {
-		return nil
+	p := proveEvened(straight, f, strips, o)
+	if p != nil {
+		p.KeepsRankOrder = p.KeepsRankOrder && !s.Spec.Kind.Reduces()
 	}
-	p.KeepsRankOrder = p.KeepsRankOrder && !s.Spec.Kind.Reduces()
 	return p
 }
 

@@ -60,6 +60,9 @@ func placedRing(t *testing.T, rng *rand.Rand) *schedule.Schedule {
 			x.tileOf = append(x.tileOf, int32(at))
 		}
 		p.Places.Tile = func(tile, block int32) int32 { return x.tileOf[int(tile)*n+int(block)] }
+		if rng.IntN(2) == 0 {
+			x.uneven(&p)
+		}
 		if rng.IntN(16) == 0 {
 			x.tileOf[0] = x.tileOf[1]
 		}
@@ -81,6 +84,34 @@ func placedRing(t *testing.T, rng *rand.Rand) *schedule.Schedule {
 	return s
 }
 
+// uneven gives the pieces of a vector random lengths, and the blocks of each tile the longest.
+func (x *placed) uneven(p *schedule.Plan) {
+	n, parts := x.spec.Ranks, x.channels*x.tiles
+	lengths, ends := make([]int64, n*parts), make([]int64, n*parts)
+	end := int64(0)
+	for i := range lengths {
+		lengths[i] = int64(1 + x.rng.IntN(3))
+		if x.rng.IntN(100) == 0 {
+			lengths[i] = 0
+		}
+		end += lengths[i]
+		ends[i] = end
+	}
+	p.Spec.Count, p.Cuts[0][0] = end, schedule.Level{Split: schedule.Table, Axis: schedule.Tile,
+		Ends: [][]int64{ends}}
+	strips, end := make([]int64, parts), int64(0)
+	for i := range strips {
+		longest := int64(0)
+		for _, at := range x.tileOf[i*n : (i+1)*n] {
+			longest = max(longest, lengths[at])
+		}
+		end += longest * int64(n)
+		strips[i] = end
+	}
+	p.Places.Cuts[0][0] = schedule.Level{Split: schedule.Table, Axis: schedule.Tile,
+		Ends: [][]int64{strips}}
+}
+
 func (x *placed) rank(channel, place int) int { return x.order[channel][place] }
 
 func (x *placed) place(channel, rank int) int {
@@ -96,6 +127,13 @@ func (x *placed) place(channel, rank int) int {
 // that one.
 func (x *placed) hop(gets bool, own []int, into []int, sends bool) {
 	l, to := x.lane, 1
+	if x.damage == 6 && x.steps == 0 && len(own) > 0 && !x.spec.InPlace && len(into) == 0 &&
+		x.spec.Kind == collective.AllReduce { // a detour by another block
+		x.steps++
+		l.Copy(l.Out(0), l.In(own[0]))
+		l.Send(1, l.Out(0))
+		return
+	}
 	if x.steps++; x.steps-1 == x.at {
 		switch x.damage {
 		case 0:

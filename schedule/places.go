@@ -3,6 +3,8 @@ package schedule
 import (
 	"slices"
 	"sync"
+
+	"collsim/collective"
 )
 
 // Places declares that all ranks do the same in every channel, each at a place of its own in the
@@ -54,40 +56,54 @@ func (p *place) convert(r *Region, block, blocks int) {
 // Straight returns, for a plan with Places, the schedule whose channels all have the order of the
 // ranks, on elements in the order of Places.Cuts. The schedule itself is the same but for two
 // things: a channel's lanes run on other ranks (Places.Rank), and each element has another place,
-// the same on all ranks. It is nil where there is no such schedule.
-func Straight(s *Schedule) *Schedule {
+// the same on all ranks. Some tiles may be shorter than the blocks of the straight schedule that
+// they correspond to. Then strips has, of each of its tiles, the elements of all that do. t is nil
+// where there is no such schedule.
+func Straight(s *Schedule) (t *Schedule, strips []int64) {
 	if s.straight == nil || s.Group != nil || s.each != 0 {
-		return nil
+		return nil, nil
 	}
-	made := s.straight()
-	if made == nil || s.Spec.Key() != made.Spec.Key() {
-		return nil
+	made, strips := s.straight(s.Spec)
+	if made == nil {
+		return nil, nil
 	}
-	t := *made
-	t.Slots = s.Slots
-	return &t
+	other := *made
+	other.Slots = s.Slots
+	return &other, strips
 }
 
 // straightener returns a function that makes the straight schedule of a plan's, when it is first
-// called.
-func (p Plan) straightener(s *Schedule) func() *Schedule {
-	own := *s
-	return sync.OnceValue(func() *Schedule {
+// called for its collective.
+func (p Plan) straightener(s *Schedule) func(collective.Spec) (*Schedule, []int64) {
+	own, key := *s, s.Spec.Key()
+	made := sync.OnceValues(func() (*Schedule, []int64) {
 		places := p.Places
 		p.Group, p.Cuts = Rotations(p.Spec.Ranks), places.Cuts
 		p.Places, p.Timing, p.Even = nil, nil, false
-		t, err := Build(p)
-		if err != nil || !places.renames(&own, t) {
-			return nil
+		if tiles := places.Cuts[Input].level(Tile); places.Tile != nil && tiles.Split == Table {
+			p.Spec.Count = tiles.Ends[0][len(tiles.Ends[0])-1]
 		}
-		return t
+		t, err := Build(p)
+		if err != nil || !places.areAll(t) {
+			return nil, nil
+		}
+		strips, ok := places.renames(&own, t)
+		if !ok {
+			return nil, nil
+		}
+		return t, strips
 	})
+	return func(now collective.Spec) (*Schedule, []int64) {
+		if now.Key() != key {
+			return nil, nil
+		}
+		return made()
+	}
 }
 
-// renames reports whether places are those of all ranks, each once, and tiles those of all
-// elements.
-func (p *Places) renames(s, straight *Schedule) bool {
-	lanes := straight.Program(0)
+// areAll reports whether places are those of all ranks, each once, in all channels of a schedule.
+func (p *Places) areAll(s *Schedule) bool {
+	lanes := s.Program(0)
 	for lane := range lanes.Lanes() {
 		channel := lanes.Channel(lane)
 		for at := range s.Spec.Ranks {
@@ -97,42 +113,64 @@ func (p *Places) renames(s, straight *Schedule) bool {
 			}
 		}
 	}
-	for b := range s.Cuts {
-		if s.Len(Buffer(b), 0) > 0 && !p.renamesOf(s, straight, Buffer(b)) {
-			return false
-		}
-	}
 	return true
 }
 
-// renamesOf reports whether tiles of a buffer are all of those of the straight schedule, each once
-// and of the same length; or whether it is cut as there.
-func (p *Places) renamesOf(s, straight *Schedule, b Buffer) bool {
-	cut, own := straight.Cuts[b], s.Cuts[b]
-	if p.Tile == nil {
-		return sameCut(cut, own)
+// renames reports whether tiles of a schedule are all blocks of the straight one, each once. They
+// must be as long as these or, of a vector, shorter but not empty; strips is then that of Straight.
+// Without Tile, the cuts must be the same.
+func (p *Places) renames(s, straight *Schedule) (strips []int64, ok bool) {
+	isEven := true
+	for b := range s.Cuts {
+		switch {
+		case s.Len(Buffer(b), 0) == 0:
+		case p.Tile == nil:
+			if !sameCut(straight.Cuts[b], s.Cuts[b]) {
+				return nil, false
+			}
+		default:
+			var same bool
+			if strips, same, ok = p.renamesTiles(s, straight, Buffer(b)); !ok {
+				return nil, false
+			}
+			isEven = isEven && same
+		}
 	}
+	if isEven {
+		return nil, true
+	}
+	strips = slices.DeleteFunc(strips, func(n int64) bool { return n == 0 }) // as Strips has them
+	return strips, s.Spec.Kind == collective.AllReduce && s.Memory == 0 &&
+		sameCut(s.Cuts[Input], s.Cuts[Output])
+}
+
+// renamesTiles does the work of renames for a buffer. isEven says that tiles are as long as blocks.
+func (p *Places) renamesTiles(s, straight *Schedule, b Buffer) (strips []int64, isEven, ok bool) {
+	cut, own := straight.Cuts[b], s.Cuts[b]
 	blocks, tile := cut.blocks(), own.level(Tile)
 	if own.blocks() > 1 || tile == nil || cut.level(Tile) == nil {
-		return false
+		return nil, false, false
 	}
-	n := s.Len(b, 0)
-	seen := make([]bool, tile.parts(n))
-	tiles := cut.level(Tile).parts(n)
-	if tiles*int64(blocks) != int64(len(seen)) {
-		return false
-	}
+	n, of := s.Len(b, 0), straight.Len(b, 0)
+	seen, tiles := make([]bool, tile.parts(n)), cut.level(Tile).parts(of)
+	strips, isEven = make([]int64, tiles), true
 	for t := range int32(tiles) {
 		for block := range blocks {
 			at := p.Tile(t, block)
-			if at < 0 || int(at) >= len(seen) || seen[at] ||
-				own.place(n, indices{tile: at}).len != cut.place(n, indices{tile: t, block: block}).len {
-				return false
+			if at < 0 || int(at) >= len(seen) || seen[at] {
+				return nil, false, false
 			}
 			seen[at] = true
+			has := own.place(n, indices{tile: at}).len
+			most := cut.place(of, indices{tile: t, block: block}).len
+			if has > most || has == 0 && most > 0 {
+				return nil, false, false
+			}
+			strips[t] += has
+			isEven = isEven && has == most
 		}
 	}
-	return true
+	return strips, isEven, !slices.Contains(seen, false)
 }
 
 // sameCut reports whether cuts are equal, whether their blocks are translated or not.

@@ -52,10 +52,14 @@ func TestPlaces(t *testing.T) {
 		require.Equal(t, next, step.From[0].Peer.Rank)
 		require.Equal(t, next, step.To[0].First)
 	}
-	straight := Straight(s)
+	straight, strips := Straight(s)
+	require.Nil(t, strips)
 	require.Equal(t, Rotations(5), straight.Group)
 	require.Equal(t, s.Program(0).Lanes(), straight.Program(0).Lanes())
-	require.Nil(t, Straight(InComponents(straight)))
+	other := *s
+	other.Spec.Count++
+	straight, _ = Straight(&other)
+	require.Nil(t, straight)
 
 	grouped := fromNext(5)
 	grouped.Group = Rotations(5)

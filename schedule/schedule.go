@@ -30,20 +30,20 @@ type Schedule struct {
 	// one after the other.
 	Means *Meaning
 
-	blocks []int32 // of each buffer: number of blocks
-	tiles  []int64 // of each buffer: tiles of its longest part, on any rank
-	// longest is the largest length on any rank of a buffer that is cut into tiles.
-	longest []int64
+	blocks  []int32    // of each buffer: number of blocks
+	tiles   []int64    // of each buffer: tiles of its longest part, on any rank
+	longest []int64    // the largest length on any rank of a buffer that is cut into tiles
 	lengths [2][]int64 // of an all_to_allv: of each rank's input and output, sums of splits
 	byRank  []bool     // of each buffer: its blocks are numbered by ranks
 	// mirrored says of each buffer that its blocks are numbered by mirrored ranks.
 	mirrored []bool
 	isEven   []bool // of each buffer: EvenBlocks
 	role     func(rank int32) *code
-	straight func() *Schedule // of a plan with Places
-	cast     *cast            // of Plan.Roles: ranks of one role share its code, with own peers
-	even     bool             // ranks differ in order only: see Plan.Even
-	timing   *Translations    // Plan.Timing
+	// straight makes Straight of a plan with Places, if it is still of its collective.
+	straight func(collective.Spec) (*Schedule, []int64)
+	cast     *cast         // of Plan.Roles: ranks of one role share its code, with own peers
+	even     bool          // ranks differ in order only: see Plan.Even
+	timing   *Translations // Plan.Timing
 	// each is the number of elements here for one that is cut: 2 of what InComponents has made of
 	// complex numbers, else 0, which means 1.
 	each int64

@@ -41,7 +41,7 @@ func TimingOf(s *Schedule) *Translations {
 // to each other, or all.
 func unlike(s *Schedule) []int32 {
 	switch {
-	case s.Group != nil:
+	case s.Group != nil, s.straight != nil:
 		return []int32{0}
 	case s.timing != nil:
 		return symmetry.NewSubgroup(s.timing.Group, s.timing.Steps).Reps

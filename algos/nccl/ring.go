@@ -84,7 +84,7 @@ func (c *Choice) translations(spec *collective.Spec, x *pieces) *schedule.Transl
 }
 
 // places returns the order of the ranks on each channel's ring. Chunks of an all_reduce, which are
-// numbered by places, are pieces of the vector.
+// numbered by places, are pieces of the vector, the last ones of a loop maybe shorter than others.
 func (c *Choice) places(spec *collective.Spec, x *pieces) *schedule.Places {
 	p := &schedule.Places{Rank: c.rankAt, Place: c.placeOf}
 	if byBlocks(spec) {
@@ -94,9 +94,11 @@ func (c *Choice) places(spec *collective.Spec, x *pieces) *schedule.Places {
 	strips := make([]int64, 0, len(x.ends)/x.chunks)
 	at := int64(0)
 	for k := range int32(cap(strips)) {
+		longest := int64(0)
 		for chunk := range int32(x.chunks) {
-			at += x.size(int(x.ofStrip(k, chunk)))
+			longest = max(longest, x.size(int(x.ofStrip(k, chunk))))
 		}
+		at += longest * int64(x.chunks)
 		strips = append(strips, at)
 	}
 	cut := schedule.Cut{{Axis: schedule.Tile, Split: schedule.Table, Ends: [][]int64{strips}},
