@@ -321,6 +321,8 @@ func (p *partsProof) sum() *Proof {
 			v := newVerifier(x.s)
 			if even, f, _ := evenedOf(x.s, Options{}); even != nil {
 				v.s, v.fold = even, f
+			} else if straight, f, _ := straightOf(x.s, Options{}); f != nil {
+				v.s, v.fold = straight, f
 			} else {
 				v.fold, _ = foldingOf(x.s, Options{Iterations: 1})
 			}

@@ -85,7 +85,12 @@ func (r Region) Every(period, times int) Region {
 
 // Tiles returns the number of tiles of the lane's channel: of the largest block, where blocks are
 // cut into tiles.
-func (l *Lane) Tiles() int { return int(max(l.tilesOf(Input), l.tilesOf(Output))) }
+func (l *Lane) Tiles() int {
+	if l.turn != nil && l.turn.place != nil {
+		l.misuse("tiles are numbered as the cuts of places have them: their author knows how many")
+	}
+	return int(max(l.tilesOf(Input), l.tilesOf(Output)))
+}
 
 // tilesOf returns the largest number of tiles of a buffer on any rank, since the ranks must agree.
 func (l *Lane) tilesOf(b Buffer) int64 {
@@ -130,6 +135,8 @@ func (l *Lane) Accumulate(from int, r Region) {
 // the sender's number is lower, on every rank of a group.
 func (l *Lane) ReduceRanked(from int, r Region) {
 	switch lower := int(mod(int32(from), int32(l.Ranks))) < l.Rank; {
+	case l.turn != nil && l.turn.place != nil:
+		l.misuse("ranks that are counted in places have no order")
 	case l.schedule.Group != nil:
 		l.flushPending()
 		s := l.step([]Region{r}, []Source{l.Local(r), l.From(from)})

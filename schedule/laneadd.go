@@ -99,6 +99,10 @@ func (l *Lane) wrap(r *Region) {
 		l.misuse("a region of another rank is named by its buffer: In, Out or Scratch")
 		return
 	}
+	if why := l.turn.refuses(r); why != "" {
+		l.misuse("%s", why)
+		return
+	}
 	n := l.schedule.blocks[r.Buffer]
 	if l.schedule.Group != nil || r.List != nil || r.Run < 1 || r.Times < 1 ||
 		int64(r.Run)*int64(r.Times) > int64(n) {

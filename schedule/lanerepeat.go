@@ -1,22 +1,25 @@
 package schedule
 
+import "slices"
+
 // leastRepeat is the number of iterations from which on Repeat does not run them all.
 const leastRepeat = 12
 
 // Repeat calls iteration for i = 0 … times−1. Iterations must do the same, except for numbers that
 // rise by a constant from one to the next: tiles, blocks, peers. If the first five have become one
 // loop, Repeat skips all others but the last, which must continue that loop. It skips none if they
-// store in the working copy, since what a lane reads later depends on each. The lane is the same as
-// if all had been called.
+// store in the working copy, since what a lane reads later depends on each, or if they name other
+// places (Places), whose ranks may be any. The lane is the same as if all had been called.
 func (l *Lane) Repeat(times int, iteration func(i int)) {
 	i := 0
 	if times >= leastRepeat {
-		for ; i < 4; i++ {
+		for ; i < 3; i++ {
 			iteration(i)
 		}
+		names := l.turn.naming(func() { iteration(3) })
 		before := l.rolled()
-		iteration(i)
-		if i++; l.continued(before) {
+		again := l.turn.naming(func() { iteration(4) })
+		if i = 5; l.continued(before) && slices.Equal(names, again) {
 			l.skipTo(before, times-1-i, func() { iteration(times - 1) })
 			return
 		}

@@ -26,6 +26,8 @@ type Places struct {
 type place struct {
 	*Places
 	channel, shift int
+	isNaming       bool
+	named          []int32 // blocks and peers, as the author counts them
 }
 
 // rank returns the rank so many places further on.
@@ -44,6 +46,7 @@ func (p *place) blocks(l *Lane, b Buffer) int {
 
 // convert names a block, counted in places, by its rank or tile.
 func (p *place) convert(r *Region, block, blocks int) {
+	p.names(block)
 	switch {
 	case blocks == 1:
 	case p.Tile == nil:
@@ -51,6 +54,38 @@ func (p *place) convert(r *Region, block, blocks int) {
 	default:
 		r.First, r.Tile = 0, p.Tile(r.Tile, int32((p.shift+block)%blocks))
 	}
+}
+
+// naming calls a function, and returns which blocks and peers it has named, if they are counted in
+// places.
+func (t *turn) naming(f func()) []int32 {
+	if t == nil || t.place == nil {
+		f()
+		return nil
+	}
+	p := t.place
+	before, was := p.named, p.isNaming
+	p.named, p.isNaming = nil, true
+	f()
+	now := p.named
+	p.named, p.isNaming = append(before, now...), was
+	return now
+}
+
+// names notes a block or a peer for naming.
+func (p *place) names(at int) {
+	if p.isNaming {
+		p.named = append(p.named, int32(at))
+	}
+}
+
+// refuses explains why an author who counts in places cannot name a region: several blocks are
+// those of ranks that need not be next to each other. It is empty for others.
+func (t *turn) refuses(r *Region) string {
+	if t != nil && t.place != nil && (r.Run != 1 || r.Times != 1 || r.List != nil) {
+		return "blocks that are counted in places are named one by one"
+	}
+	return ""
 }
 
 // Straight returns, for a plan with Places, the schedule whose channels all have the order of the

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -65,4 +66,47 @@ func TestPlaces(t *testing.T) {
 	grouped.Group = Rotations(5)
 	_, err = Build(grouped)
 	require.ErrorContains(t, err, "without a group")
+}
+
+// TestPlacesAreOfRanksAnywhere: what repeats itself in places need not do so in ranks, and what
+// depends on the numbers of ranks is misuse.
+func TestPlacesAreOfRanksAnywhere(t *testing.T) {
+	const ranks = 40
+	order := make([]int, ranks) // linear where Repeat looks, from some places
+	for i := range order {
+		order[i] = ranks - 1 - i
+	}
+	order[20], order[23] = order[23], order[20]
+	plan := func(repeat func(l *Lane, times int, f func(i int))) *Schedule {
+		p := fromNext(ranks)
+		p.Places.Rank = func(_, at int) int { return order[at] }
+		p.Places.Place = func(_, rank int) int { return slices.Index(order, rank) }
+		p.Lane = func(l *Lane) {
+			l.Tile(l.Channel)
+			l.Copy(l.Out(0), l.In(0))
+			repeat(l, ranks-1, func(i int) {
+				l.Send(-1-i, l.In(0))
+				l.Recv(1+i, l.Out(1+i))
+			})
+		}
+		s, err := Build(p)
+		require.NoError(t, err)
+		return s
+	}
+	require.True(t, Equal(plan(func(l *Lane, times int, f func(i int)) {
+		for i := range times {
+			f(i)
+		}
+	}), plan((*Lane).Repeat)))
+	for what, lane := range map[string]func(*Lane){
+		"one by one":     func(l *Lane) { l.Recv(1, l.Out(1).Blocks(2)) },
+		"have no order":  func(l *Lane) { l.ReduceRanked(1, l.Out(1)) },
+		"named by their": func(l *Lane) { l.Send(1, l.Chunk(0)) },
+		"knows how many": func(l *Lane) { l.Tile(l.Tiles() - 1) },
+	} {
+		p := fromNext(5)
+		p.Lane = lane
+		_, err := Build(p)
+		require.ErrorContains(t, err, what)
+	}
 }

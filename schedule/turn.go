@@ -187,6 +187,9 @@ func (l *Lane) turnedTile(number int) int32 {
 func (l *Lane) turnedPeer(place int, c Class) Peer {
 	rank := int32(l.turn.at(place, l.Ranks))
 	channel := int32(l.Channel)
+	if l.turn.place != nil {
+		l.turn.place.names(place)
+	}
 	if l.turn.grouped {
 		channel = l.turn.lane(l.Channel, rank)
 	}
